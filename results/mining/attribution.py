@@ -1,5 +1,6 @@
 """Which faults, pairs, roles, states, releases and backends raise the probability of a failure."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from pyspark.ml.fpm import FPGrowth
@@ -42,7 +43,8 @@ def cells(runs: DataFrame, faults: DataFrame) -> DataFrame:
     hits, places = _hits(faults.join(mixed, list(STRATUM)), faults)
     alike = (
         judged.join(mixed, list(STRATUM))
-        .join(hits, "run_id", "left")
+        .withColumn("run", F.xxhash64("run_id"))
+        .join(hits, "run", "left")
         .groupBy(*STRATUM, "release", "backend", "features", "places")
         .agg(F.count("*").alias("n"), F.sum("failed").alias("x"))
         .crossJoin(F.broadcast(places))
@@ -56,15 +58,16 @@ def cells(runs: DataFrame, faults: DataFrame) -> DataFrame:
 
 
 def _hits(hits: DataFrame, faults: DataFrame) -> tuple[DataFrame, DataFrame]:
-    """Return run_id and places (sorted numbers of what its faults hit), and one row with the features of each number.
+    """Return run and places (sorted numbers of what its faults hit), and one row with the features of each number.
 
-    Millions of runs hit some hundreds of places.
+    Millions of runs hit some hundreds of places. A hash of 64 bits stands for the id of a run: text is grouped and
+    joined far more slowly.
     """
     place = ("kind", "role", "node_state", "cluster_state")
     number = F.row_number().over(Window.partitionBy(F.lit(0)).orderBy(*place)).alias("number")
     numbered = computed(faults.select(*place).distinct().select(*place, number))
     same = [hits[each].eqNullSafe(numbered[each]) for each in place]
-    of_runs = hits.join(F.broadcast(numbered), same).groupBy("run_id")
+    of_runs = hits.join(F.broadcast(numbered), same).groupBy(F.xxhash64("run_id").alias("run"))
     fault = F.concat(F.lit("fault:"), "kind")
     role, node, state = (
         F.concat(F.lit(f"{name}:"), column)
@@ -76,15 +79,16 @@ def _hits(hits: DataFrame, faults: DataFrame) -> tuple[DataFrame, DataFrame]:
     return of_runs.agg(F.array_sort(F.collect_set("number")).alias("places")), features_of
 
 
-def _counted(cells: DataFrame) -> DataFrame:
+def _counted(cells: DataFrame, stratum: Sequence[str]) -> DataFrame:
     """Return the counts of each feature in each stratum, as `associated` takes them."""
-    totals = cells.groupBy(*STRATUM).agg(F.sum("n").alias("all_n"), F.sum("x").alias("all_x"))
+    cells = cells.select(*stratum, "features", "n", "x").repartition(*stratum)
+    totals = cells.groupBy(*stratum).agg(F.sum("n").alias("all_n"), F.sum("x").alias("all_x"))
     with_feature = (
         cells.withColumn("feature", F.explode("features"))
-        .groupBy(*STRATUM, "feature")
+        .groupBy(*stratum, "feature")
         .agg(F.sum("n").alias("with_n"), F.sum("x").alias("with_x"))
     )
-    return with_feature.join(totals, list(STRATUM))
+    return with_feature.join(totals, list(stratum))
 
 
 def attribution(runs: DataFrame, faults: DataFrame) -> DataFrame:
@@ -104,8 +108,10 @@ def attribution(runs: DataFrame, faults: DataFrame) -> DataFrame:
     Sources: J. Han et al., Mining frequent patterns without candidate generation, 2000; the elimination of explained
     runs: B. Liblit et al., Scalable statistical bug isolation, 2005.
     """
-    by_features = computed(cells(runs, faults))
-    single = associated(_counted(by_features), ("feature",))
+    # A hash stands for a stratum: numbers are grouped and joined several times, and faster than names.
+    found = cells(runs, faults).select(F.xxhash64(*STRATUM).alias("stratum"), "features", "n", "x")
+    by_features = computed(found)
+    single = associated(_counted(by_features, ("stratum",)), ("feature",))
     single = computed(single.where(F.col("failures") >= LEAST_FAILURES))
     best = _Best.of(single, by_features)
     pairs = computed(best.pairs())
@@ -128,7 +134,7 @@ def attribution_by_test(runs: DataFrame, faults: DataFrame) -> DataFrame:
 
     The p_value is Fisher's, the q_value over the features of the test; rows have at most 0.05.
     """
-    found = associated(_counted(cells(runs, faults)), (*STRATUM, "feature"))
+    found = associated(_counted(cells(runs, faults), STRATUM), (*STRATUM, "feature"))
     tested = found.where(F.col("failures") >= LEAST_FAILURES)
     return with_false_discovery_rate(tested, STRATUM).where(F.col("q_value") <= DISCOVERY)
 
@@ -139,8 +145,6 @@ class _Best:
 
     - chosen: feature, bit (from 1 for the best one).
     - counts: stratum, bits (sorted), mask (the same, as a number), n, x (runs, and failures).
-
-    A stratum is a hash of `STRATUM`: numbers are grouped and joined several times, and faster than names.
     """
 
     chosen: DataFrame
@@ -160,7 +164,7 @@ class _Best:
         bits = F.transform("features", lambda feature: F.try_element_at("numbers", feature))
         counts = (
             by_features.crossJoin(F.broadcast(numbers))
-            .select(F.xxhash64(*STRATUM).alias("stratum"), F.array_sort(F.array_compact(bits)).alias("bits"), "n", "x")
+            .select("stratum", F.array_sort(F.array_compact(bits)).alias("bits"), "n", "x")
             .repartition("stratum")
             .groupBy("stratum", "bits")
             .agg(F.sum("n").alias("n"), F.sum("x").alias("x"))

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from pyspark.sql import Column, DataFrame, Window, WindowSpec
 from pyspark.sql import functions as F
 
-from fencepost.results.mining.formulas import log_gamma
+from fencepost.results.mining.formulas import log_gamma_of_count
 from fencepost.results.mining.identity import HARNESS, TEST, build_of, builds, counted, of_counted
 from fencepost.results.mining.segments import PLACE, Gain, segmented
 
@@ -16,6 +16,7 @@ PRIOR_OF_SLOW_DOWN = 3 / 100
 """The prior odds that a series of timings has one: a test has several series."""
 _A = _B = 0.1
 """The beta prior of a rate: most tests nearly always pass, or nearly always fail."""
+_BUILD = "build_hash"
 _K = 1.0
 """The prior of a mean of ranks has the weight of so many timings."""
 _V = 0.5
@@ -43,8 +44,11 @@ def change_points(
     on_builds = (
         counted(runs)
         .where(among)
-        .groupBy(*TEST, build_of(sort).alias("build"))
-        .agg(F.count("*").alias("n"), F.count(of).alias("x"))
+        .select(*TEST, _hash_of_build(sort), of.alias("hit"))
+        # The runs of a test are split next, so they are brought together before they are counted, not after.
+        .repartition(*TEST)
+        .groupBy(*TEST, _BUILD)
+        .agg(F.count("*").alias("n"), F.count("hit").alias("x"))
     )
     found = segmented(_numbered(on_builds, runs, sort), TEST, ("n", "x"), _of_rates(), prior, _both)
     before, after = (F.col(f"{side}.x") / F.col(f"{side}.n") for side in ("before", "after"))
@@ -79,7 +83,7 @@ def slow_downs(timings: DataFrame, runs: DataFrame, sort: str, *, timing: Sequen
     timed = of_counted(timings.where("seconds > 0 and verdict = 'pass'"), runs)
     if sort == HARNESS:
         timed = timed.join(runs.select("run_id", "commit"), "run_id")
-    timed = timed.select(*keys, build_of(sort).alias("build"), "seconds")
+    timed = timed.select(*keys, _hash_of_build(sort), "seconds")
     series = Window.partitionBy(*keys)
     upwards = series.orderBy("seconds")
     # Equal timings have the mean of their ranks: `count` has all of them, `rank` the first one.
@@ -87,7 +91,7 @@ def slow_downs(timings: DataFrame, runs: DataFrame, sort: str, *, timing: Sequen
     score = (rank / (F.count("*").over(series) + 1) - 0.5) * math.sqrt(12)
     on_builds = (
         timed.withColumn("u", score)
-        .groupBy(*keys, "build")
+        .groupBy(*keys, _BUILD)
         .agg(
             F.count("*").alias("n"),
             F.sum("u").alias("u"),
@@ -109,23 +113,26 @@ def slow_downs(timings: DataFrame, runs: DataFrame, sort: str, *, timing: Sequen
     )
 
 
+def _hash_of_build(sort: str) -> Column:
+    """Return a hash of the build, of 64 bits: all rows are brought together, and those with numbers are smaller."""
+    return F.xxhash64(build_of(sort)).alias(_BUILD)
+
+
 def _numbered(on_builds: DataFrame, runs: DataFrame, sort: str) -> DataFrame:
+    """Replace the hash of each build by build, build_number and first_run_at; leave out builds that are not known."""
     order = builds(runs, sort).select("target", "build", "build_number", "first_run_at")
-    return on_builds.join(F.broadcast(order), ["target", "build"])
+    order = order.withColumn(_BUILD, F.xxhash64("build"))
+    return on_builds.join(F.broadcast(order), ["target", _BUILD]).drop(_BUILD)
 
 
 def _of_rates() -> Gain:
     """Return the evidence of a change of rates, from n and x of each build."""
-    # Each argument is a column before it is used: the formula uses it many times.
-    arguments: dict[str, Column] = {}
-    for side in _SIDES:
-        n, x = (F.col(f"{side}_{name}") for name in ("n", "x"))
-        arguments |= {f"{side}_a": x + _A, f"{side}_b": n - x + _B, f"{side}_c": n + (_A + _B)}
+    others = {f"{side}_other": F.col(f"{side}_n") - F.col(f"{side}_x") for side in _SIDES}
     gain = _likelihood("left") + _likelihood("right") - _likelihood("all")
 
     def add(rows: DataFrame, whole: WindowSpec) -> DataFrame:
         sides = _with_sides(rows, whole, ("n", "x"))
-        return sides.withColumns(arguments).select(*rows.columns, gain.alias("gain"))
+        return sides.withColumns(others).select(*rows.columns, gain.alias("gain"))
 
     return add
 
@@ -140,10 +147,11 @@ def _both(history: WindowSpec) -> Column:
 
 
 def _likelihood(side: str) -> Column:
-    """Return l(x, n) of one side, from its columns a = x + prior, b = n - x + prior, c = a + b."""
+    """Return l(x, n) of one side, from its columns x, other (n - x) and n."""
     nothing = math.lgamma(_A) + math.lgamma(_B) - math.lgamma(_A + _B)
-    a, b, c = (log_gamma(F.col(f"{side}_{name}")) for name in ("a", "b", "c"))
-    return a + b - c - nothing
+    shifts = {"x": _A, "other": _B, "n": _A + _B}
+    x, other, n = (log_gamma_of_count(F.col(f"{side}_{name}"), shift) for name, shift in shifts.items())
+    return x + other - n - nothing
 
 
 def _of_ranks() -> Gain:

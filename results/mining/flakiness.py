@@ -22,6 +22,8 @@ _BROKEN = (0.002, 0.01, 0.03, 0.1, 0.3, 0.6, 0.95)
 _STATES = ("broken", "flaky", "healthy")
 _EVIDENCE = ("partly", "partly_x", "partly_passed", "all_failed", "newest_n", "newest_failed")
 """The counts of a test from which its posterior follows."""
+_EXAMPLES = ("passed", "failed")
+"""A run that passed and one that failed, of the newest plan that did both on one build."""
 _SUMS = ("unstable_plans", "failed_again", "passed_again")
 _GRID = [
     {
@@ -64,28 +66,32 @@ def flakiness(runs: DataFrame) -> DataFrame:
     Sources: flip rate and entropy: E. Kowalczyk et al., Modeling and ranking flaky tests at Apple, 2020; the mixture:
     M. Machalica et al., Probabilistic flakiness, Meta, 2020.
     """
-    order = Window.partitionBy(*TEST).orderBy("started_at", "run_id")
+    order = Window.partitionBy(*TEST).orderBy("started_at", "run")
     earlier = order.rowsBetween(Window.unboundedPreceding, -1)
+    # All rows are sorted, so they hold numbers where those do: a hash of 64 bits stands for a text of any length.
     narrow = counted(runs).select(
         *TEST,
-        "run_id",
         "started_at",
-        F.coalesce(build_of(TARGET), F.lit("")).alias("build"),
-        F.coalesce("plan_hash", F.lit("")).alias("plan_hash"),
-        "verdict",
+        F.xxhash64("run_id").alias("run"),
+        F.xxhash64(build_of(TARGET)).alias("build"),
+        F.xxhash64("plan_hash").alias("plan"),
         failed().alias("failed"),
+        *(F.when(F.col("verdict") == name, 1).alias(name) for name in HALTS),
     )
     paired = narrow.withColumn("flip", F.col("failed") != F.last("failed", ignorenulls=True).over(earlier))
-    plans = paired.groupBy(*TEST, "build", "plan_hash").agg(
+    plans = paired.groupBy(*TEST, "build", "plan").agg(
         F.count("failed").alias("n"),
         F.coalesce(F.sum("failed"), F.lit(0)).alias("x"),
         F.count("flip").alias("pairs"),
         F.count(F.when(F.col("flip"), 1)).alias("flips"),
-        *(F.count(F.when(F.col("verdict") == name, 1)).alias(name) for name in HALTS),
+        *(F.count(name).alias(name) for name in HALTS),
         F.max("started_at").alias("last_at"),
+        F.max(F.when(F.col("failed") == 0, F.col("run"))).alias("passed"),
+        F.max(F.when(F.col("failed") == 1, F.col("run"))).alias("failed"),
     )
     n, x = F.col("n"), F.col("x")
     unstable = (x > 0) & (x < n)
+    unstable_at = F.when(unstable, F.col("last_at"))
     on_builds = plans.groupBy(*TEST, "build").agg(
         *(F.sum(name).alias(name) for name in ("n", "x", "pairs", "flips", *HALTS)),
         F.sum(n * (n - 1) / 2).alias("same_pairs"),
@@ -93,6 +99,8 @@ def flakiness(runs: DataFrame) -> DataFrame:
         F.count(F.when(unstable, 1)).alias("unstable_plans"),
         F.sum(F.when((x == n) & (n > 0), n - 1).otherwise(0)).alias("failed_again"),
         F.sum(F.when((x == 0) & (n > 0), n - 1).otherwise(0)).alias("passed_again"),
+        *(F.max_by(name, unstable_at).alias(name) for name in _EXAMPLES),
+        F.max(unstable_at).alias("unstable_at"),
         F.max(F.when(n > 0, F.col("last_at"))).alias("last_at"),
     )
     on_builds = on_builds.withColumn("all_failed", (x == n) & (n > 0))
@@ -110,46 +118,42 @@ def flakiness(runs: DataFrame) -> DataFrame:
         F.array_sort(F.collect_list(F.when(F.col("all_failed"), n.cast("double")))).alias("all_failed"),
         F.max_by("all_failed", "last_at").alias("newest_failed"),
         F.max_by(n.cast("double"), "last_at").alias("newest_n"),
+        *(F.max_by(name, "unstable_at").alias(name) for name in _EXAMPLES),
         # Last, because they take the names of columns that are summed above.
         F.sum("n").alias("n"),
         F.sum("x").alias("x"),
     )
     tests = computed(tests)
-    examples = _examples(narrow, tests.where("unstable_plans > 0").select(*TEST))
     low, high = wilson(x, n)
     by_chance = F.exp(F.col("failed_again") * F.log(x / n) + F.col("passed_again") * F.log(1 - x / n))
     decides = F.when(unstable, F.when(F.col("unstable_plans") > 0, 0.0).otherwise(1 / (1 + by_chance)))
     healthy, flaky, broken = F.col("healthy"), F.col("flaky"), F.col("broken")
-    return (
-        _with_posterior(tests)
-        .join(examples, list(TEST), "left")
-        .select(
-            *TEST,
-            (n + F.col("infrastructure") + F.col("inconclusive")).alias("runs"),
-            (n - x).alias("passes"),
-            x.alias("violations"),
-            *HALTS,
-            _rate(x, n).alias("failure_rate"),
-            low.alias("rate_low"),
-            high.alias("rate_high"),
-            _rate(F.col("flips"), F.col("pairs")).alias("flip_rate"),
-            _rate(F.col("entropy"), n).alias("entropy"),
-            _rate(F.col("same_differ"), F.col("same_pairs")).alias("same_plan"),
-            _rate(F.col("other_differ"), F.col("other_pairs")).alias("other_plan"),
-            "unstable_plans",
-            decides.alias("plan_decides"),
-            "passed_run",
-            "failed_run",
-            "healthy",
-            "flaky",
-            "broken",
-            F.when(healthy >= SURE, "healthy")
-            .when((flaky >= SURE) & (F.coalesce(decides, F.lit(0.0)) >= SURE), "by plan")
-            .when(flaky >= SURE, "flaky")
-            .when(broken >= SURE, "broken")
-            .otherwise("unsure")
-            .alias("state"),
-        )
+    return _with_examples(_with_posterior(tests), runs).select(
+        *TEST,
+        (n + F.col("infrastructure") + F.col("inconclusive")).alias("runs"),
+        (n - x).alias("passes"),
+        x.alias("violations"),
+        *HALTS,
+        _rate(x, n).alias("failure_rate"),
+        low.alias("rate_low"),
+        high.alias("rate_high"),
+        _rate(F.col("flips"), F.col("pairs")).alias("flip_rate"),
+        _rate(F.col("entropy"), n).alias("entropy"),
+        _rate(F.col("same_differ"), F.col("same_pairs")).alias("same_plan"),
+        _rate(F.col("other_differ"), F.col("other_pairs")).alias("other_plan"),
+        "unstable_plans",
+        decides.alias("plan_decides"),
+        "passed_run",
+        "failed_run",
+        "healthy",
+        "flaky",
+        "broken",
+        F.when(healthy >= SURE, "healthy")
+        .when((flaky >= SURE) & (F.coalesce(decides, F.lit(0.0)) >= SURE), "by plan")
+        .when(flaky >= SURE, "flaky")
+        .when(broken >= SURE, "broken")
+        .otherwise("unsure")
+        .alias("state"),
     )
 
 
@@ -157,24 +161,17 @@ def _rate(part: Column, whole: Column) -> Column:
     return F.when(whole > 0, part / whole)
 
 
-def _examples(runs: DataFrame, tests: DataFrame) -> DataFrame:
-    """Return a run that passed and one that failed, of the newest plan of each test that did both on one build.
+def _with_examples(tests: DataFrame, runs: DataFrame) -> DataFrame:
+    """Replace the hashes of runs in `_EXAMPLES` by columns with their ids: passed_run and failed_run.
 
-    Few tests have such a plan. Spark sorts all rows for an aggregate that holds text, so it has only their runs.
+    Few tests have an unstable plan, and Spark sorts all rows for an aggregate that holds text.
     """
-    failed = F.col("failed")
-    plans = (
-        runs.join(F.broadcast(tests), list(TEST), "left_semi")
-        .groupBy(*TEST, "build", "plan_hash")
-        .agg(
-            F.max("started_at").alias("last_at"),
-            F.max(F.when(failed == 0, F.col("run_id"))).alias("passed_run"),
-            F.max(F.when(failed == 1, F.col("run_id"))).alias("failed_run"),
-        )
-        .where("passed_run is not null and failed_run is not null")
-    )
-    newest = plans.groupBy(*TEST).agg(F.max(F.struct("last_at", "passed_run", "failed_run")).alias("of"))
-    return newest.select(*TEST, "of.passed_run", "of.failed_run")
+    named = tests.where("unstable_plans > 0").select(F.explode(F.array(*_EXAMPLES)).alias("run")).distinct()
+    ids = computed(runs.select("run_id", F.xxhash64("run_id").alias("run")).join(F.broadcast(named), "run"))
+    for name in _EXAMPLES:
+        found = ids.select(F.col("run").alias(name), F.col("run_id").alias(f"{name}_run"))
+        tests = tests.join(F.broadcast(found), name, "left")
+    return tests
 
 
 def _with_posterior(tests: DataFrame) -> DataFrame:

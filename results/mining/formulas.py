@@ -10,6 +10,8 @@ from pyspark.sql import functions as F
 Z95 = 1.959963984540054
 """The 97.5 % quantile of the normal distribution: 95 % intervals are two-sided."""
 _SHIFT = 8
+_TABULATED = 1_000
+"""Counts from which Stirling's series needs no further terms."""
 _LEAST = 1e-300
 _TERMS = 20_000
 
@@ -48,6 +50,20 @@ def log_gamma(x: Column) -> Column:
     series = (1 / 12 - (1 / 360 - 1 / (1260 * z * z)) / (z * z)) / z
     below = reduce(lambda product, step: product * (x + step), range(1, _SHIFT), x)
     return (z - 0.5) * F.log(z) - z + 0.5 * math.log(2 * math.pi) + series - F.log(below)
+
+
+def log_gamma_of_count(count: Column, shift: float) -> Column:
+    """Return ln Gamma(count + shift) for a whole number from 0 on and a `shift` above 0, within 1e-9.
+
+    Counts are small, so most values are read from a table: `log_gamma` takes a microsecond. `count` is computed several
+    times: let it be a column of its frame.
+    """
+    # One text: an array of numbers would take a call to the JVM for each. Spark parses it once for each query.
+    values = ",".join(repr(math.lgamma(each + shift)) for each in range(_TABULATED))
+    table = F.split(F.lit(values), ",").cast("array<double>")
+    z = count + shift
+    beyond = (z - 0.5) * F.log(z) - z + 0.5 * math.log(2 * math.pi) + 1 / (12 * z)
+    return F.when(count < _TABULATED, F.get(table, count.cast("int"))).otherwise(beyond)
 
 
 def let(value: Column, use: Callable[[Column], Column]) -> Column:
