@@ -23,6 +23,13 @@ def test_the_logarithm_of_gamma_agrees_with_pythons(spark: SparkSession) -> None
     assert found == pytest.approx([math.lgamma(x) for x in at], abs=1e-9, rel=1e-9)
 
 
+@pytest.mark.parametrize("shift", [0.1, 0.2, 1.0])
+def test_the_logarithm_of_gamma_of_a_count_agrees_with_pythons(spark: SparkSession, shift: float) -> None:
+    at = [0, 1, 5, 999, 1_000, 1_001, 10**6]
+    found = values(spark, formulas.log_gamma_of_count(F.col("a"), shift), [(float(count),) for count in at])
+    assert found == pytest.approx([math.lgamma(count + shift) for count in at], abs=1e-9, rel=1e-9)
+
+
 def test_the_tail_of_the_normal_distribution_is_exact_far_out(spark: SparkSession) -> None:
     at = [-3.0, 0.0, 1.0, 6.0, 25.0]
     found = values(spark, formulas.normal_tail(F.col("a")), [(x,) for x in at])
