@@ -16,7 +16,6 @@ PRIOR_OF_SLOW_DOWN = 3 / 100
 """The prior odds that a series of timings has one: a test has several series."""
 _A = _B = 0.1
 """The beta prior of a rate: most tests nearly always pass, or nearly always fail."""
-_BUILD = "build_hash"
 _K = 1.0
 """The prior of a mean of ranks has the weight of so many timings."""
 _V = 0.5
@@ -111,6 +110,9 @@ def slow_downs(timings: DataFrame, runs: DataFrame, sort: str, *, timing: Sequen
         F.col("after.n").alias("times_after"),
         "certainty",
     )
+
+
+_BUILD = "build_hash"
 
 
 def _hash_of_build(sort: str) -> Column:

@@ -76,11 +76,6 @@ def log_factorial(n: Column) -> Column:
     return let(n.cast("double") + 1, log_gamma)
 
 
-def log_beta(a: Column, b: Column) -> Column:
-    """Return ln B(a, b) for a, b > 0."""
-    return let(a, log_gamma) + let(b, log_gamma) - let(a + b, log_gamma)
-
-
 def normal_tail(z: Column) -> Column:
     """Return P(N > z), within 1.2e-7 of its value, also far out; at least 1e-300.
 
