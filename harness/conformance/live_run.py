@@ -28,10 +28,10 @@ from fencepost.harness.errors import InfrastructureError, UsageError
 from fencepost.harness.plan.base import Expect, Level
 from fencepost.harness.plan.checks import problems
 from fencepost.harness.plan.conditions import LIVENESS_TIMEOUT_MS, Converged, WorkloadAcks
-from fencepost.harness.plan.file import dump_plan
 from fencepost.harness.plan.injects import InjectStep
 from fencepost.harness.plan.judged import every_run
 from fencepost.harness.plan.model import Acknowledged, Coverage, FaultProven, Plan, StepDone, WorkloadSpec
+from fencepost.harness.plan.saved import save_plan
 from fencepost.harness.plan.steps import HealAll, Step, Workload
 from fencepost.results.records.folder import RunFolder
 from fencepost.results.records.verdict import RunVerdict
@@ -130,7 +130,7 @@ class LiveRun:
     def _save(self, plan: Plan) -> None:
         """Write the plan, and its hash into the manifest: a step is written before it is performed."""
         self.plan = plan
-        self.folder.plan.write_text(dump_plan(plan), encoding="utf-8")
+        save_plan(self.folder, plan)
         add_plan(self.folder, plan)
 
     def _close(self) -> None:

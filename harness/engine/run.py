@@ -28,10 +28,11 @@ from fencepost.harness.engine.node_logs import Instants, NodeLogs
 from fencepost.harness.errors import HarnessError
 from fencepost.harness.judge import judge_folder
 from fencepost.harness.network.layout import Listener, Node
-from fencepost.harness.plan.file import PlanError, dump_plan
+from fencepost.harness.plan.file import PlanError
 from fencepost.harness.plan.hash import plan_hash
 from fencepost.harness.plan.model import Plan
 from fencepost.harness.plan.rehearsal import problems_to_run
+from fencepost.harness.plan.saved import save_plan
 from fencepost.harness.processes.run_delays import WaitingNodes
 from fencepost.harness.targets import registry as targets
 from fencepost.harness.targets.security import credentials
@@ -118,7 +119,7 @@ def recorded(plan: Plan, runs: Path, target: Target, backend: str) -> Iterator[R
     Every error of the block, also an interrupt, is journalled, and ends there.
     """
     folder = RunFolder.create(runs, plan_hash(plan), date.today())
-    folder.plan.write_text(dump_plan(plan), encoding="utf-8")
+    save_plan(folder, plan)
     targets.keep_copy(target.file.name, folder)
     describe(plan, folder, target.version, backend).save(folder.manifest)
     with JournalWriter(folder.journal) as journal:

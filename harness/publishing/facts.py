@@ -9,24 +9,22 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from pathlib import Path
 from typing import Any
 
 from pydantic import ValidationError
-from ruamel.yaml import YAML
 from ruamel.yaml.error import YAMLError
 
 from fencepost.harness.campaign.combinations import tried
 from fencepost.harness.campaign.coverage import ordered_faults
 from fencepost.harness.checkers.starvation import read_waits
 from fencepost.harness.plan.model import Plan
+from fencepost.harness.plan.saved import saved_plan
 from fencepost.harness.publishing.faults import fault_rows
 from fencepost.harness.publishing.latencies import latency_rows
 from fencepost.harness.publishing.logs import log_rows
 from fencepost.harness.publishing.state_changes import state_change_rows
 from fencepost.harness.publishing.timings import timing_rows
 from fencepost.results.records.folder import RANDOM_PLANS, FolderError, Manifest, RunFolder
-from fencepost.results.records.formats import upgrade_plan
 from fencepost.results.records.journal import Journal, read_journal
 from fencepost.results.records.verdict import Finding, RunVerdict, Verdict
 from fencepost.results.store.masking import MASKING, mask, signature
@@ -65,7 +63,7 @@ def read_facts(folder: RunFolder, campaign: str | None = None) -> Facts:
     except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
         raise Unpublishable("unreadable", folder.verdict.name, _said(error)) from error
     try:
-        text, plan = _plan(folder.plan)
+        text, plan = saved_plan(folder, manifest)
     except (OSError, ValueError, ValidationError, YAMLError) as error:
         raise Unpublishable("unreadable", folder.plan.name, _said(error)) from error
     try:
@@ -106,17 +104,6 @@ def read_facts(folder: RunFolder, campaign: str | None = None) -> Facts:
         name: [{**head, "row": number, **row} for number, row in enumerate(found)] for name, found in several.items()
     }
     return Facts({"runs": [{**head, **run}], **rows}, _damage(journal))
-
-
-def _plan(path: Path) -> tuple[str, Plan]:
-    """Return the text and the model of a plan. It was checked before the run, so only its schema is checked here."""
-    text = path.read_text(encoding="utf-8")
-    # Plans are YAML 1.2; the parser in C, which is taken where it is installed, is of YAML 1.1 and refuses some.
-    data = YAML(typ="safe", pure=True).load(text)
-    if not isinstance(data, dict):
-        raise ValueError("it is no plan")
-    upgrade_plan(data)
-    return text, Plan.model_validate(data)
 
 
 def run_id(manifest: Manifest) -> str:

@@ -66,6 +66,10 @@ class RunFolder:
         return self.path / "plan.yaml"
 
     @property
+    def plan_data(self) -> Path:
+        return self.path / "plan.json"
+
+    @property
     def target(self) -> Path:
         """Return the path of the target file, beside copies of what it names; only if the target is not shipped."""
         return self.path / "target" / "target.yaml"
