@@ -110,10 +110,16 @@ def collect(evidence: Evidence, store: str, progress: Callable[[str], None] = la
             for name, shown in _SHOWN.items()
             if name not in needless
         }
+        everything = totals.result()["tests"] <= MOST_TESTS
+        if everything:
+            found |= {name: submit(name, frame) for name, frame in _of_tests(evidence, None).items()}
         tests = scores.result()
         progress("tests")
-        frames = _of_tests(evidence, tests)
-        found |= {name: submit(name, frame) for name, frame in frames.items()}
+        if not everything:
+            found |= {name: submit(name, frame) for name, frame in _of_tests(evidence, tests).items()}
+        # A test that is not flaky is not proposed, and the changes of the others need not be found again.
+        if flaky := [row for row in tests if row["state"] == "flaky" and row["unstable_plans"]]:
+            found["quarantine"] = submit("quarantine", partial(_quarantine, evidence, flaky))
     rows = {name: future.result() for name, future in found.items()}
     rows |= {name: [] for name in ("quarantine", *needless) if name not in rows}
     scope = evidence.scope
@@ -133,26 +139,25 @@ def _shown(job: Job, evidence: Evidence, most: int, order: Sequence[str]) -> Dat
     return job(evidence).orderBy(*map(_ordered, order)).limit(most)
 
 
-def _of_tests(evidence: Evidence, tests: list[Row]) -> dict[str, Callable[[], DataFrame]]:
-    """Return what makes the frames of the tests that are named."""
+def _of_tests(evidence: Evidence, tests: list[Row] | None) -> dict[str, Callable[[], DataFrame]]:
+    """Return what makes the frames of the tests that are named; None for all tests of the store."""
     runs = evidence.runs
-    spark = runs.sparkSession
-    chosen = _named(spark, tests)
+    chosen = _named(runs.sparkSession, tests) if tests is not None else None
 
     def of_chosen(frame: DataFrame) -> DataFrame:
-        return frame.join(chosen, list(TEST), "left_semi")
+        return frame if chosen is None else frame.join(chosen, list(TEST), "left_semi")
 
-    frames: dict[str, Callable[[], DataFrame]] = {
+    return {
         "verdicts_by_build": lambda: verdicts_by_build(of_chosen(runs), MOST_BUILDS),
         "newest_runs": lambda: newest_runs(of_chosen(runs), MOST_RUNS),
         "signatures_by_test": lambda: signatures_by_test(of_chosen(evidence.findings), runs, MOST_KINDS),
         "times_by_test": lambda: times_by_test(of_chosen(evidence.timings), runs),
     }
-    # A test that is not flaky is not proposed, and the changes of the others need not be found again.
-    flaky = [row for row in tests if row["state"] == "flaky" and row["unstable_plans"]]
-    if flaky:
-        frames["quarantine"] = lambda: proposals(of_scenarios(runs).join(_named(spark, flaky), list(TEST), "left_semi"))
-    return frames
+
+
+def _quarantine(evidence: Evidence, flaky: list[Row]) -> DataFrame:
+    runs = evidence.runs
+    return proposals(of_scenarios(runs).join(_named(runs.sparkSession, flaky), list(TEST), "left_semi"))
 
 
 def _named(spark: SparkSession, tests: list[Row]) -> DataFrame:

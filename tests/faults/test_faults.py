@@ -184,7 +184,7 @@ def test_a_wrong_name_or_parameter_is_refused(
 def test_several_nodes_are_broken_side_by_side(
     name: str, cluster: FakeCluster, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    together = threading.Barrier(2, timeout=5)
+    together = threading.Barrier(2, timeout=30)
     monkeypatch.setattr(cluster, name, lambda node: together.wait())
     build(name, cluster, {"nodes": ["node-4", "node-5"]}).inject()
     assert together.n_waiting == 0
@@ -219,7 +219,7 @@ def test_a_process_may_be_killed_while_its_log_directory_is_gone(cluster: FakeCl
 def test_killed_nodes_are_started_side_by_side(cluster: FakeCluster, monkeypatch: pytest.MonkeyPatch) -> None:
     fault = build("kill", cluster, {"nodes": ["node-4", "node-5"]})
     fault.inject()
-    together = threading.Barrier(2, timeout=5)
+    together = threading.Barrier(2, timeout=30)
     monkeypatch.setattr(cluster, "start", lambda node: together.wait())
     fault.recover()
     assert not together.broken

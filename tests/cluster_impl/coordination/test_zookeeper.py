@@ -331,7 +331,7 @@ async def test_an_operation_that_misses_the_lost_connection_does_not_wait_for_th
         assert noticed.wait(
             5
         )  # the loop stands still meanwhile, as a busy one: kazoo knows of the loss, and the loop not
-        async with asyncio.timeout(5):
+        async with asyncio.timeout(20):
             error = await refused(zk.exists("/late"))
         assert isinstance(error, ConnectionLost)
         assert error.in_doubt

@@ -32,7 +32,7 @@ from fencepost.harness.plan.model import TopicSpec
 from fencepost.results.records.journal import JournalWriter, read_journal
 from tests.cluster_impl.zookeeper import CLIENT_PORT, Ensemble, ensemble
 
-SOON = 10.0
+SOON = 30.0
 LONG = 60.0
 
 

@@ -33,7 +33,7 @@ from fencepost.results.records.events import Event
 from fencepost.results.records.journal import JournalWriter, read_journal
 from tests.harness.clients.offering import asks_for_versions, offering
 
-SOON = 10.0
+SOON = 30.0
 
 
 class Broker:

@@ -22,7 +22,7 @@ from fencepost.results.records.journal import JournalWriter, read_journal
 from tests.cluster_impl.zookeeper import CLIENT_PORT, Ensemble, ZooKeeperServer, ensemble
 
 pytestmark = pytest.mark.integration
-SOON = 10.0
+SOON = 30.0
 
 
 @pytest.fixture(scope="module")

@@ -26,7 +26,7 @@ def test_a_bypass_is_journalled_once_however_often_it_is_seen(tmp_path: Path) ->
     with Auditor(context.cluster, context.journal) as auditor:
         for _ in range(3):
             auditor.request()
-            assert looked.acquire(timeout=5)
+            assert looked.acquire(timeout=30)
         auditor.audit()
     assert [event.data["message"] for event in read_journal(context.journal.path).of("note")] == [BYPASS]
 
@@ -43,6 +43,6 @@ def test_an_audit_that_fails_is_an_infrastructure_problem_itself(tmp_path: Path)
     cluster.problems = problems
     with Auditor(context.cluster, context.journal) as auditor:
         auditor.request()
-        assert looked.wait(timeout=5)
+        assert looked.wait(timeout=30)
     (note,) = read_journal(context.journal.path).of("note")
     assert "no access to the socket tables" in note.data["message"]

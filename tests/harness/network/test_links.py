@@ -237,7 +237,7 @@ def test_a_stall_heals_at_once_though_a_receiver_closed_meanwhile(
             accepted.close()
             began = time.monotonic()
             toxiproxy.remove("link-closing", stall)
-            assert time.monotonic() - began < 1
+            assert time.monotonic() - began < 4  # the client waits for 5 s
             assert toxiproxy.state("link-closing").toxics == frozenset()
 
 

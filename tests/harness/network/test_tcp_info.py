@@ -37,7 +37,7 @@ def _await_end(taker: socket.socket) -> None:
 
 
 def _await(here: Endpoint, wanted: list[int]) -> None:
-    deadline = time.monotonic() + 5
+    deadline = time.monotonic() + 30
     while _counted(here) != wanted:
         assert time.monotonic() < deadline, _counted(here)
         time.sleep(0.01)

@@ -88,7 +88,7 @@ def waiting(scenario: Callable[[Server, asyncio.Task[str]], Coroutine[Any, Any, 
         server = Server()
         znode = OwnZnode(cast("ZooKeeper", server), "/mine", "the id is taken")
         task = asyncio.create_task(znode.within(TIMEOUT_S, taking(server, znode)))
-        async with asyncio.timeout(10):
+        async with asyncio.timeout(20):
             await asyncio.sleep(0)
             await scenario(server, task)
         assert not server.listeners

@@ -78,6 +78,6 @@ async def test_closing_leaves_no_caller_waiting() -> None:
     waiting = asyncio.create_task(queue.change(replace(PROPOSAL, partition=1), 5.0))
     await asyncio.sleep(0)
     queue.close()
-    async with asyncio.timeout(2):
+    async with asyncio.timeout(20):
         outcomes = await asyncio.gather(sent, waiting, return_exceptions=True)
     assert [type(each) for each in outcomes] == [asyncio.CancelledError] * 2

@@ -81,7 +81,7 @@ async def test_what_cannot_be_read_is_shown_as_it_was(
         views = ClusterViews(zookeeper, cluster_id, 4, LiveBrokers(zookeeper))
         await views.look(["kept"])
         link.stall()
-        async with asyncio.timeout(2.0):
+        async with asyncio.timeout(20):
             await views.look(["kept"])
         assert "kept" in views.view.topics
         assert "may be out of date: ZooKeeper does not answer in time" in caplog.text

@@ -167,7 +167,7 @@ def test_a_proposal_waits_for_the_requests_before_it_no_longer_than_its_time() -
             first = asyncio.ensure_future(plane.alter_isr(PROPOSAL))
             await asyncio.sleep(0.05)
             second = asyncio.ensure_future(plane.alter_isr(replace(PROPOSAL, partition=1)))
-            async with asyncio.timeout(2):
+            async with asyncio.timeout(20):
                 return [*await asyncio.gather(first, second)]
 
     assert all(isinstance(outcome, IsrUnknown) for outcome in asyncio.run(run()))
@@ -217,7 +217,7 @@ async def test_a_request_that_waits_for_one_controller_goes_to_another_that_is_f
             finder = ControllerFinder(voters)
             finder.learned(1)
             forwarding = asyncio.create_task(broker(voters, finder=finder).forward(REQUEST, 7))
-            async with asyncio.timeout(5):
+            async with asyncio.timeout(20):
                 while not silent.asked:  # noqa: ASYNC110  # the script is a plain list
                     await asyncio.sleep(0.005)
             finder.learned(2)
@@ -236,7 +236,7 @@ async def test_an_isr_change_does_not_wait_behind_a_topic_that_the_controller_ha
         async with controllers(active) as voters:
             plane = broker(voters, request_timeout=1.0)
             forwarding = asyncio.create_task(plane.forward(REQUEST, 7))
-            async with asyncio.timeout(5):
+            async with asyncio.timeout(20):
                 while not active.asked:  # noqa: ASYNC110  # the script is a plain list
                     await asyncio.sleep(0.005)
             outcome = await plane.alter_isr(PROPOSAL)

@@ -77,7 +77,7 @@ class BrokerUnderTest:
         )
 
     async def until(self, condition: Callable[[LeaseLifecycle], bool]) -> None:
-        async with asyncio.timeout(10):
+        async with asyncio.timeout(20):
             while not condition(self.lifecycle):  # noqa: ASYNC110  # a pure machine has no event to wait for
                 await asyncio.sleep(0.005)
 
@@ -188,7 +188,7 @@ async def test_a_stopping_broker_asks_for_shutdown_at_once_and_ends_when_it_is_g
         running = asyncio.create_task(broker.heartbeats.run())
         await broker.until(active)
         broker.heartbeats.stop()
-        async with asyncio.timeout(5):
+        async with asyncio.timeout(20):
             await running
         assert broker.lifecycle.state is FenceState.SHUTDOWN
         broker.link.close()
@@ -207,7 +207,7 @@ async def test_a_stopping_broker_that_lost_its_id_ends_without_a_grant() -> None
         running = asyncio.create_task(broker.heartbeats.run())
         await broker.until(granted)
         broker.heartbeats.stop()
-        async with asyncio.timeout(5):
+        async with asyncio.timeout(20):
             await running
         assert broker.lifecycle.state is FenceState.FENCED
         broker.link.close()

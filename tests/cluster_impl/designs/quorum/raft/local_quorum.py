@@ -22,7 +22,7 @@ from tests.waiting import until
 
 HOST = "127.0.0.1"
 CLUSTER_ID = "quorum-under-test"
-TIMEOUT_S = 10.0
+TIMEOUT_S = 30.0
 """Seconds after which a condition that does not come true fails the test."""
 
 

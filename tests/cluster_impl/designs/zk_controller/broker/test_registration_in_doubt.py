@@ -61,7 +61,7 @@ def registering(
             cast("ZooKeeper", server), ME, lambda: BrokerInfo(5, (), 0), lambda _: None, lambda: None
         )
         first = asyncio.create_task(registration.first(timeout=30))
-        async with asyncio.timeout(5):
+        async with asyncio.timeout(20):
             await asyncio.sleep(0.01)
             await scenario(server, registration)
         first.cancel()

@@ -75,7 +75,7 @@ async def test_a_broker_waits_for_the_znode_of_its_own_earlier_session_to_go() -
     async def main() -> list[int]:
         server, epochs = KeepingServer(), list[int]()
         keeping = await registered(server, epochs)
-        async with asyncio.timeout(5):
+        async with asyncio.timeout(20):
             server.is_said_to_expire()
             await server.is_watched.wait()
             server.removes_it()
@@ -94,5 +94,5 @@ async def test_the_znode_of_another_process_is_not_waited_for() -> None:
         keeping = await registered(server, [])
         server.owner = OTHER
         server.is_said_to_expire()
-        async with asyncio.timeout(5):
+        async with asyncio.timeout(20):
             await keeping

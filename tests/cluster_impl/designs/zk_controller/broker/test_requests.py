@@ -176,7 +176,7 @@ def granted(request: Request) -> Message:
 
 
 async def until_state(lifecycle: Lifecycle, state: BrokerState) -> None:
-    async with asyncio.timeout(5):
+    async with asyncio.timeout(20):
         while lifecycle.state is not state:  # noqa: ASYNC110
             await asyncio.sleep(0.005)
 

@@ -63,7 +63,7 @@ def term(controller: ScriptedController, server: Server) -> ControllerTerm:
 def during(running: ControllerTerm, scenario: Callable[[], Awaitable[None]]) -> None:
     async def main() -> None:
         task = asyncio.create_task(running.run())
-        async with asyncio.timeout(10):
+        async with asyncio.timeout(20):
             await asyncio.sleep(0.01)
             await scenario()
         task.cancel()
@@ -102,7 +102,7 @@ async def test_a_controller_has_its_session_confirmed_by_the_leader_of_the_serve
     host = ControllerHost(4, cast("ZooKeeper", server), ScriptedController, lambda _: None)  # type: ignore[arg-type, return-value]
     began = server.synced_at
     in_contact = asyncio.create_task(host._stay_in_contact())
-    async with asyncio.timeout(10):
+    async with asyncio.timeout(20):
         while server.confirmations < (1 if follower_only else 3):  # noqa: ASYNC110
             await asyncio.sleep(0.01)
     in_contact.cancel()

@@ -28,7 +28,7 @@ def look() -> Steps[None]:
 
 async def test_a_command_whose_zookeeper_is_lost_ends_in_a_message() -> None:
     with pytest.raises(CoordinationError, match=r"ZooKeeper did not answer for 0\.05 s"):
-        async with asyncio.timeout(5):
+        async with asyncio.timeout(20):
             await carry_out(
                 look(),
                 session.TimeLimitedExecutor(cast("ProcedureExecutor", Silent()), 0.05),
