@@ -23,8 +23,8 @@ def save_plan(folder: RunFolder, plan: Plan) -> None:
 def saved_plan(folder: RunFolder, manifest: Manifest) -> tuple[str, Plan]:
     """Return the text and the model of the plan. It was checked before the run, so only its schema is checked here.
 
-    The JSON counts if the manifest has the hashes of both files, so if nobody has changed one of them. Raise OSError,
-    YAMLError, and ValueError (also as ValidationError) for a file that is no plan.
+    The JSON counts if both files are as they were written, by their hashes in the manifest. Raise OSError, YAMLError,
+    and ValueError (also as ValidationError) for a file that is no plan.
     """
     text = folder.plan.read_text(encoding="utf-8")
     if manifest.hashes.get(folder.plan.name) == hashlib.sha256(text.encode()).hexdigest():

@@ -34,8 +34,9 @@ JVM = "-XX:TieredStopAtLevel=1 -XX:+UseParallelGC"
 
 LARGE = 300_000
 """Runs from which queries take longer than their planning: then they are compiled, and have more partitions."""
+FEWEST_PARTITIONS, RUNS_OF_A_PARTITION = 8, 1_500_000
+"""The fewest partitions of a large store, and the runs of one: what a core sorts and groups is to fit into memory."""
 LARGE_CONF = {
-    "spark.sql.shuffle.partitions": "8",
     "spark.sql.adaptive.enabled": "true",
     "spark.sql.codegen.wholeStage": "true",
     "spark.sql.codegen.factoryMode": "FALLBACK",
@@ -49,7 +50,10 @@ def submit_arguments(master: str, runs: int = 0, memory: str | None = None) -> s
     `memory` is that of the JVM, such as 6g; by default half of this machine's for many runs, else the JVM decides.
     """
     large = runs >= LARGE
-    options = CONF | (LARGE_CONF if large else {})
+    options = CONF
+    if large:
+        partitions = max(FEWEST_PARTITIONS, runs // RUNS_OF_A_PARTITION)
+        options = CONF | LARGE_CONF | {"spark.sql.shuffle.partitions": str(partitions)}
     conf = " ".join(f"--conf {key}={value}" for key, value in options.items())
     memory = memory or (f"{max(2, _memory_gb() // 2)}g" if large else None)
     driver = f"--driver-memory {memory} " if memory else ""

@@ -49,7 +49,7 @@ def by_spark(store: Store, out: Path) -> None:
     from fencepost.results.mining.jobs import JOBS, Scope, read_evidence
     from fencepost.results.mining.launch import LARGE, submit_arguments
 
-    arguments = submit_arguments(f"local[{CORES}]", LARGE, MEMORY)
+    arguments = submit_arguments(f"local[{CORES}]", max(LARGE, store.rows(RUNS)), MEMORY)
     os.environ["PYSPARK_SUBMIT_ARGS"] = f"--conf spark.local.dir={out} {arguments}"
     with measured("start"):
         spark = SparkSession.builder.appName("bench-mining").getOrCreate()
