@@ -133,13 +133,15 @@ def find(name: str, names: Iterable[str]) -> str:
 class Explainer:
     """Explains ids. Plans, tests and runs are read once, whatever the number of ids.
 
-    `target` limits the scenarios to those of one target, which may be a target file. Its catalogues are read, too.
+    `target` limits scenarios and runs to those of one target, which may be a target file, and runs to those of one
+    release if it names one. Its catalogues are read, too.
     Without one the scenarios of upgrades are those of the usual upgrade of each target that has one.
     """
 
     def __init__(self, runs: Path, target: str | None = None) -> None:
         self._runs = runs
         self._limited = target is not None
+        self._release = target is not None and ":" in target
         references = [target] if target else names()
         files = [load_file(reference) for reference in references]
         upgrades = [] if target else [upgrade for file in files if (upgrade := file.usual_upgrade) is not None]
@@ -197,10 +199,19 @@ class Explainer:
         found = []
         for path in sorted(paths, key=lambda path: path.stat().st_mtime, reverse=True):
             try:
-                found.append((RunFolder(path.parent), RunVerdict.load(path)))
+                verdict = RunVerdict.load(path)
             except (OSError, ValueError, KeyError, TypeError) as error:
                 print(f"left out {path.parent}: {error}", file=sys.stderr)
+                continue
+            if self._is_asked_for(verdict.target):
+                found.append((RunFolder(path.parent), verdict))
         return found
+
+    def _is_asked_for(self, reference: str) -> bool:
+        if not self._limited:
+            return True
+        [target] = self._targets
+        return reference == target.reference if self._release else reference.partition(":")[0] == target.name
 
     def _exercising(self, requirement: str) -> Iterator[Evidence]:
         for folder, verdict in self._verdicts:

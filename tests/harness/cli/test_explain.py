@@ -19,12 +19,12 @@ from fencepost.results.records.verdict import Finding, RunVerdict, Verdict
 from tests.harness.cli.conftest import Fencepost
 
 
-def _run(runs: Path, name: str, state: RequirementState, at: float) -> RunFolder:
-    """Store a run on quorum with this state of K631-32, judged at this time."""
+def _run(runs: Path, name: str, state: RequirementState, at: float, target: str = "quorum:1") -> RunFolder:
+    """Store a run with this state of K631-32, judged at this time."""
     folder = RunFolder.create_at(runs / name)
     findings = (Finding(Verdict.PASS, "lost-write", "t", "m", requirement="ACK-01", evidence={"judged": 4}),)
     results = (RequirementResult("K631-32", state),)
-    RunVerdict(Verdict.PASS, "h", "sleeping-leader", "quorum:1", "0", 1.0, 9, 0, findings, results).save(folder.verdict)
+    RunVerdict(Verdict.PASS, "h", "sleeping-leader", target, "0", 1.0, 9, 0, findings, results).save(folder.verdict)
     os.utime(folder.verdict, (at, at))
     return folder
 
@@ -59,10 +59,28 @@ def test_the_newest_run_that_exercised_a_rule_is_its_evidence(fencepost: Fencepo
     assert "2026-01-04-torn" in done.err
 
 
-def test_a_target_limits_the_scenarios(fencepost: Fencepost) -> None:
-    done = fencepost("explain", "K631-32", "--target", "quorum")
-    assert "on quorum:1" in done.out
-    assert "on apache-kafka" not in done.out
+@pytest.mark.parametrize(
+    ("target", "shown"), [("quorum", "quorum:1"), ("apache-kafka", "apache-kafka:3.9.1"), ("quorum:1", "quorum:1")]
+)
+def test_a_target_limits_the_scenarios_and_the_runs(
+    fencepost: Fencepost, tmp_path: Path, target: str, shown: str
+) -> None:
+    _run(tmp_path, "2026-01-01-here", RequirementState.HELD, 1000.0)
+    _run(tmp_path, "2026-01-02-there", RequirementState.HELD, 2000.0, target="apache-kafka:3.9.1")
+    _run(tmp_path, "2026-01-03-beside", RequirementState.HELD, 500.0, target="quorum:0")
+    done = fencepost("explain", "K631-32", "--target", target, "--runs", str(tmp_path))
+    assert f"held in sleeping-leader on {shown}; verdict of the run: pass" in done.out
+    others = {"quorum", "apache-kafka"} - {target.partition(":")[0]}
+    assert not any(f"on {other}" in done.out for other in others)
+
+
+def test_a_release_limits_the_runs(fencepost: Fencepost, tmp_path: Path) -> None:
+    _run(tmp_path, "2026-01-01-old", RequirementState.HELD, 1000.0, target="apache-kafka:3.9.1")
+    _run(tmp_path, "2026-01-02-new", RequirementState.HELD, 2000.0, target="apache-kafka:4.1.0")
+    done = fencepost("explain", "K631-32", "--target", "apache-kafka:3.9.1", "--runs", str(tmp_path))
+    assert "held in sleeping-leader on apache-kafka:3.9.1" in done.out
+    nothing = fencepost("explain", "K631-32", "--target", "quorum", "--runs", str(tmp_path))
+    assert "no run in" in nothing.out
 
 
 def test_a_rule_that_every_run_is_judged_by_names_its_checks(fencepost: Fencepost) -> None:
