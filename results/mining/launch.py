@@ -44,21 +44,34 @@ LARGE_CONF = {
 LARGE_JVM = "-XX:+UseParallelGC"
 
 
-def submit_arguments(master: str, runs: int = 0, memory: str | None = None) -> str:
+CLASS_ARCHIVE = Path(sys.prefix) / "share" / "fencepost" / "spark-classes.jsa"
+"""The file in which `class_archive` keeps the classes of Spark for JVMs of small stores."""
+QUIET = "-Xlog:disable -Xlog:all=error:stderr"
+"""JVM options without which it writes about its archive, and what of it does not fit, on the standard output."""
+
+
+def submit_arguments(master: str, runs: int = 0, memory: str | None = None, options: str | None = None) -> str:
     """Return the arguments that spark-submit would get for a store with so many runs.
 
     `memory` is that of the JVM, such as 6g; by default half of this machine's for many runs, else the JVM decides.
+    `options` are of the JVM, by default those for the archive of classes if there is one.
     """
     large = runs >= LARGE
-    options = CONF
+    settings = CONF
     if large:
         partitions = max(FEWEST_PARTITIONS, runs // RUNS_OF_A_PARTITION)
-        options = CONF | LARGE_CONF | {"spark.sql.shuffle.partitions": str(partitions)}
-    conf = " ".join(f"--conf {key}={value}" for key, value in options.items())
+        settings = CONF | LARGE_CONF | {"spark.sql.shuffle.partitions": str(partitions)}
+    conf = " ".join(f"--conf {key}={value}" for key, value in settings.items())
     memory = memory or (f"{max(2, _memory_gb() // 2)}g" if large else None)
     driver = f"--driver-memory {memory} " if memory else ""
-    java = LARGE_JVM if large else JVM
+    java = LARGE_JVM if large else f"{JVM} {_archive_options() if options is None else options}"
     return f'--master {master} {driver}--driver-java-options "{java}" {conf} pyspark-shell'
+
+
+def _archive_options() -> str:
+    if " " in str(CLASS_ARCHIVE) or not CLASS_ARCHIVE.is_file():
+        return ""
+    return f"-XX:SharedArchiveFile={CLASS_ARCHIVE} -Xshare:auto {QUIET}"
 
 
 def _memory_gb() -> int:
@@ -74,13 +87,20 @@ class SparkError(Exception):
     """Spark did not start, or gave up."""
 
 
-def launch(job: Callable[[Sequence[str]], int], argv: Sequence[str], *, master: str = "local[2]", runs: int = 0) -> int:
+def launch(
+    job: Callable[[Sequence[str]], int],
+    argv: Sequence[str],
+    *,
+    master: str = "local[2]",
+    runs: int = 0,
+    arguments: str | None = None,
+) -> int:
     """Run a job's `main` in this process and return its exit code. PYSPARK_SUBMIT_ARGS is kept if it is set.
 
-    `runs` is the number of runs that the job reads, which decides its settings. The JVM's greetings and warnings are
-    shown only if it fails, which raises SparkError.
+    `runs` is the number of runs that the job reads, which decides its settings, unless `arguments` has them. The JVM's
+    greetings and warnings are shown only if it fails, which raises SparkError.
     """
-    os.environ.setdefault("PYSPARK_SUBMIT_ARGS", submit_arguments(master, runs))
+    os.environ.setdefault("PYSPARK_SUBMIT_ARGS", arguments or submit_arguments(master, runs))
     os.environ.setdefault("SPARK_LOCAL_IP", "127.0.0.1")
     with tempfile.TemporaryDirectory(prefix="fencepost-trends-") as scratch:
         output = Path(scratch) / "jvm.log"
