@@ -16,7 +16,7 @@ from fencepost.harness.cli.ages import days
 from fencepost.harness.cli.publish import store_errors
 from fencepost.harness.cli.spark import run_on_spark
 from fencepost.harness.errors import HarnessError, UsageError
-from fencepost.harness.publishing.folders import find
+from fencepost.harness.publishing.folders import Found, find
 from fencepost.harness.publishing.publish import publish_runs
 from fencepost.results.mining.pages.folder import NotOurs, check_folder
 from fencepost.results.store.store import NotAStore, Store
@@ -41,9 +41,10 @@ def trends(
     arguments = ["--top", str(top), *scope(since, target)]
     arguments += ["--json"] if as_json else ["--markdown"] if markdown else []
     arguments += ["--out", str(out)] if out else []
-    if (runs := _runs_in(store)) is not None:
+    if (found := _runs_in(store)) is not None:
         with tempfile.TemporaryDirectory(prefix="fencepost-store-") as scratch:
-            return mine(str(Path(scratch) / "store"), ["--name", store, *arguments], number=0, runs=runs)
+            address = str(Path(scratch) / "store")
+            return mine(address, ["--name", store, *arguments], number=len(found.runs), found=found)
     with store_errors():
         number = Store.open(store).rows(RUNS)
     return mine(store, arguments, number=number)
@@ -55,8 +56,8 @@ def scope(since: str | None, target: str | None) -> list[str]:
     return found + (["--target", target] if target else [])
 
 
-def _runs_in(address: str) -> Path | None:
-    """Return the folder of runs that an address names; None for a store. UsageError if it is neither."""
+def _runs_in(address: str) -> Found | None:
+    """Return what is in the folder of runs that an address names; None for a store. UsageError if it is neither."""
     folder = Path(address)
     if "://" in address or not folder.is_dir():
         return None
@@ -66,23 +67,25 @@ def _runs_in(address: str) -> Path | None:
         found = find([folder])
         if not found.runs:
             raise UsageError(f"{address} has neither a store nor a judged run: `fencepost publish` makes one") from None
-        return folder
+        return found
     return None
 
 
-def mine(address: str, arguments: Sequence[str], *, number: int, runs: Path | None = None) -> int:
-    """Mine a store of `number` runs; with `runs`, a folder of runs is published into it first, while Spark starts."""
+def mine(address: str, arguments: Sequence[str], *, number: int, found: Found | None = None) -> int:
+    """Mine a store of `number` runs; with `found`, run folders are published into it first, while Spark starts."""
     with tempfile.TemporaryDirectory(prefix="fencepost-trends-") as scratch:
         rules = Path(scratch) / "rules.json"
 
         def job(argv: Sequence[str]) -> int:
-            # It imports pyspark, which only the extra `mining` installs.
-            from fencepost.results.mining.trends import main, start_session
+            # They import pyspark, which only the extra `mining` installs.
+            from fencepost.results.mining.launch import start_session
 
             console = Console(stderr=True, highlight=False)
             with console.status("starting Spark") as status, ThreadPoolExecutor(1) as pool, store_errors():
                 session = pool.submit(start_session)
-                store = _published(runs, address, console) if runs is not None else Store.open(address)
+                from fencepost.results.mining.trends import main
+
+                store = _published(found, address, console) if found is not None else Store.open(address)
                 rules.write_text(json.dumps(_owed_rules(store)))
                 session.result()
                 return main(argv, progress=lambda part: status.update(f"mining: {part}"))
@@ -90,10 +93,10 @@ def mine(address: str, arguments: Sequence[str], *, number: int, runs: Path | No
         return run_on_spark(job, [address, "--rules", str(rules), *arguments], number)
 
 
-def _published(runs: Path, address: str, console: Console) -> Store:
-    """Publish a folder of runs into a new store; name what is not in it."""
+def _published(found: Found, address: str, console: Console) -> Store:
+    """Publish run folders into a new store; name what is not in it."""
     store = Store.create(address)
-    published = publish_runs(find([runs]), store)
+    published = publish_runs(found, store)
     for each in published.aside:
         console.print(f"kept aside: {each.folder}: {each.reason}, {each.detail}", soft_wrap=True)
     for path in published.running:

@@ -13,6 +13,7 @@ from pathlib import Path
 
 from py4j.protocol import Py4JError
 from pyspark.errors import PySparkException
+from pyspark.sql import SparkSession
 
 CONF = {
     "spark.ui.enabled": "false",
@@ -32,6 +33,9 @@ JVM = "-XX:TieredStopAtLevel=1 -XX:+UseParallelGC"
 """JVM options that halve its start (C1 only). A job over months of runs is for spark-submit, without these options."""
 
 
+SMALL = 20_000
+"""Runs up to which one partition takes less time than two, whose tasks have to be started and to exchange rows."""
+SMALL_CONF = {"spark.sql.shuffle.partitions": "1", "spark.default.parallelism": "1"}
 LARGE = 300_000
 """Runs from which queries take longer than their planning: then they are compiled, and have more partitions."""
 FEWEST_PARTITIONS, RUNS_OF_A_PARTITION = 8, 1_500_000
@@ -51,13 +55,13 @@ QUIET = "-Xlog:disable -Xlog:all=error:stderr"
 
 
 def submit_arguments(master: str, runs: int = 0, memory: str | None = None, options: str | None = None) -> str:
-    """Return the arguments that spark-submit would get for a store with so many runs.
+    """Return the arguments that spark-submit would get for a store with so many runs, 0 if their number is not known.
 
     `memory` is that of the JVM, such as 6g; by default half of this machine's for many runs, else the JVM decides.
     `options` are of the JVM, by default those for the archive of classes if there is one.
     """
     large = runs >= LARGE
-    settings = CONF
+    settings = CONF | (SMALL_CONF if 0 < runs < SMALL else {})
     if large:
         partitions = max(FEWEST_PARTITIONS, runs // RUNS_OF_A_PARTITION)
         settings = CONF | LARGE_CONF | {"spark.sql.shuffle.partitions": str(partitions)}
@@ -72,6 +76,11 @@ def _archive_options() -> str:
     if " " in str(CLASS_ARCHIVE) or not CLASS_ARCHIVE.is_file():
         return ""
     return f"-XX:SharedArchiveFile={CLASS_ARCHIVE} -Xshare:auto {QUIET}"
+
+
+def start_session() -> SparkSession:
+    """Return the Spark session, which is started by the first call."""
+    return SparkSession.builder.appName("fencepost-trends").getOrCreate()
 
 
 def _memory_gb() -> int:

@@ -7,14 +7,14 @@ import argparse
 import json
 import sys
 from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from datetime import UTC, datetime
 from pathlib import Path
-
-from pyspark.sql import SparkSession
 
 from fencepost.results.mining import summary
 from fencepost.results.mining.facts import Facts, collect
 from fencepost.results.mining.jobs import Scope, read_evidence
+from fencepost.results.mining.launch import start_session
 from fencepost.results.mining.pages.folder import NotOurs, check_folder
 from fencepost.results.mining.pages.write import write_pages
 from fencepost.results.mining.show import as_text
@@ -22,11 +22,6 @@ from fencepost.results.records.verdict import WRONG_USAGE
 from fencepost.results.store.store import NewerStore, NotAStore, Store, StoreError
 
 Progress = Callable[[str], None]
-
-
-def start_session() -> SparkSession:
-    """Return the Spark session, which is started by the first call."""
-    return SparkSession.builder.appName("fencepost-trends").getOrCreate()
 
 
 def main(argv: Sequence[str], *, progress: Progress = lambda part: None) -> int:
@@ -45,17 +40,20 @@ def main(argv: Sequence[str], *, progress: Progress = lambda part: None) -> int:
         try:
             evidence = read_evidence(spark, store, scope, [(rule, says, target) for rule, says, target in rules])
             facts = collect(evidence, arguments.name or arguments.store, progress)
-        finally:
-            spark.stop()
+        except BaseException:
+            spark.stop()  # else it is stopped while the pages are written
+            raise
     except (NotOurs, NotAStore, NewerStore) as error:
         print(error, file=sys.stderr)
         return WRONG_USAGE
     except StoreError as error:
         print(error, file=sys.stderr)
         return 2
-    if arguments.out is not None:
-        progress("pages")
-        write_pages(facts, store, arguments.out)
+    with ThreadPoolExecutor(1) as pool:
+        pool.submit(spark.stop)
+        if arguments.out is not None:
+            progress("pages")
+            write_pages(facts, store, arguments.out)
     print(_shown(facts, arguments))
     if arguments.out is not None and not arguments.json:
         print(f"\npage: {arguments.out / 'index.html'}")

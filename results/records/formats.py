@@ -69,7 +69,8 @@ def upgrade_verdict(data: MutableMapping[str, Any]) -> None:
 
 def upgrade_event_data(data: MutableMapping[str, Any]) -> None:
     """Give the data of a journal's event its present keys, in place. A journal does not say its format."""
-    _rename(data)
+    if not RENAMED_KEYS.keys().isdisjoint(data):
+        _rename(data)
     if data.get("what") == "infrastructure" and (ended := _CLIENT_ENDED.fullmatch(str(data.get("message")))):
         data.update(ended.groupdict(), what="client-ended")
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import argparse
 import json
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -205,16 +206,23 @@ def measured(store: Path, out: Path, engine: str, progress: Callable[[str], None
 
 
 def folders_to_pages(runs: Path) -> Iterator[tuple[str, float]]:
-    """Publish run folders into a new store, and mine it into pages; yield each command with its seconds."""
+    """Bring run folders to pages by way of a store, and by one command; yield each command with its seconds."""
     folders = [each.folder.path for each in find([runs]).runs][:FOLDERS]
     if len(folders) < FOLDERS:
         raise SystemExit(f"{runs} has {len(folders)} judged run folders, and {FOLDERS} are needed")
     with tempfile.TemporaryDirectory(prefix="fencepost-bench-") as scratch:
-        store, pages = Path(scratch) / "store", Path(scratch) / "pages"
-        for arguments in (["publish", *folders, "--to", store], ["trends", store, "--out", pages]):
+        store, pages, together = Path(scratch) / "store", Path(scratch) / "pages", Path(scratch) / "runs"
+        for number, folder in enumerate(folders):
+            shutil.copytree(folder, together / f"{number}-{folder.name}", ignore=shutil.ignore_patterns("nodes"))
+        commands = {
+            "publish RUNS": ["publish", *folders, "--to", store],
+            "trends STORE": ["trends", store, "--out", pages],
+            "trends RUNS": ["trends", together, "--out", pages],
+        }
+        for name, arguments in commands.items():
             began = time.monotonic()
             subprocess.run([sys.executable, "-m", "fencepost.harness.cli", *map(str, arguments)], check=True)
-            yield str(arguments[0]), time.monotonic() - began
+            yield name, time.monotonic() - began
 
 
 def main() -> None:

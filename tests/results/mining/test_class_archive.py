@@ -19,7 +19,7 @@ from pathlib import Path
 from fencepost.results.mining.class_archive import make
 make(Path(sys.argv[1]))
 """
-LOOK = "from fencepost.results.mining.trends import start_session; print(start_session().range(3).count())"
+LOOK = "from fencepost.results.mining.launch import start_session; print(start_session().range(3).count())"
 
 
 @pytest.mark.integration
@@ -39,7 +39,7 @@ def test_a_jvm_takes_the_classes_of_spark_from_the_archive(tmp_path: Path, monke
     assert looked.stdout == "3\n"
     spark = [line for line in loaded.read_text().splitlines() if " org.apache.spark.sql." in line]
     shared = [line for line in spark if "shared objects file (top)" in line]
-    assert len(shared) > len(spark) * 0.9 > 500
+    assert len(shared) > len(spark) / 2 > 500  # the JVM makes the classes of lambdas anew
 
 
 def test_a_jvm_that_the_archive_does_not_fit_starts_without_a_word(

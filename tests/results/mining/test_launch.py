@@ -61,7 +61,9 @@ def test_a_java_that_does_not_start_is_one_message(tmp_path: Path) -> None:
 
 def test_only_a_large_store_has_compiled_queries_and_more_memory() -> None:
     small, large = submit_arguments("local[2]", 1_000), submit_arguments("local[2]", LARGE)
-    assert "spark.sql.shuffle.partitions=2 " in small
+    assert "spark.sql.shuffle.partitions=1 " in small
+    assert "spark.sql.shuffle.partitions=2 " in submit_arguments("local[2]", 50_000)
+    assert "spark.sql.shuffle.partitions=2 " in submit_arguments("local[2]"), "the number of runs is not known"
     assert "spark.sql.shuffle.partitions=8 " in large
     assert "spark.sql.shuffle.partitions=66 " in submit_arguments("local[2]", 100_000_000)
     assert "wholeStage=false" in small and "TieredStopAtLevel" in small and "driver-memory" not in small
