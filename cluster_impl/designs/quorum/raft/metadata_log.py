@@ -99,9 +99,13 @@ class MetadataLog:
         """Begin a new segment, so that what lies before can be cut as a whole later. Raises OSError."""
         self._log.roll()
 
-    def cut_before(self, offset: int) -> None:
-        """Remove the segments that end at or before `offset`. No flush runs meanwhile. Raises OSError."""
+    def cut_before(self, offset: int) -> int:
+        """Remove the segments that end at or before `offset`; return where the log begins. Raises OSError.
+
+        No flush runs meanwhile.
+        """
         self._log.cut_before(offset)
+        return self._log.log_start_offset
 
     def begin_anew(self, snapshot: EpochEnd) -> None:
         """Remove all records; the log goes on behind a snapshot. No flush runs meanwhile. Raises OSError."""

@@ -387,8 +387,10 @@ class RaftNode:
             case fx.InstallSnapshot(snapshot):
                 self._install(snapshot)
             case fx.CutLog(snapshots):
-                log.info("the metadata log is cut behind the snapshot at %d", snapshots[0].end_offset)
-                self._log.cut_before(snapshots[0].end_offset)
+                begin = self._log.cut_before(snapshots[0].end_offset)
+                log.info(
+                    "the metadata log is cut behind the snapshot at %d; it begins at %d", snapshots[0].end_offset, begin
+                )
                 self._snapshots.remove_before(snapshots[0])
             case fx.HighWatermarkAdvance(high_watermark):
                 self._deliver(high_watermark)
