@@ -5,6 +5,7 @@ and verified. Later starts find the archive by themselves; a JVM that it does no
 starts as it does without one.
 """
 
+import os
 import sys
 import tempfile
 from contextlib import redirect_stdout
@@ -40,8 +41,9 @@ def make(archive: Path) -> None:
             jvm.wait(WRITTEN_WITHIN_S)
             return code
 
-        arguments = submit_arguments("local[2]", options=f"-XX:ArchiveClassesAtExit={draft} {QUIET}")
-        launch(job, [], arguments=arguments)
+        options = f"-XX:ArchiveClassesAtExit={draft} {QUIET}"
+        os.environ["PYSPARK_SUBMIT_ARGS"] = submit_arguments("local[2]", options=options)
+        launch(job, [])
         if not draft.is_file():
             raise SparkError("this JVM has written no archive of its classes")
         draft.replace(archive)

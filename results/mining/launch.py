@@ -96,20 +96,13 @@ class SparkError(Exception):
     """Spark did not start, or gave up."""
 
 
-def launch(
-    job: Callable[[Sequence[str]], int],
-    argv: Sequence[str],
-    *,
-    master: str = "local[2]",
-    runs: int = 0,
-    arguments: str | None = None,
-) -> int:
+def launch(job: Callable[[Sequence[str]], int], argv: Sequence[str], *, master: str = "local[2]", runs: int = 0) -> int:
     """Run a job's `main` in this process and return its exit code. PYSPARK_SUBMIT_ARGS is kept if it is set.
 
-    `runs` is the number of runs that the job reads, which decides its settings, unless `arguments` has them. The JVM's
-    greetings and warnings are shown only if it fails, which raises SparkError.
+    `runs` is the number of runs that the job reads, which decides its settings. The JVM's greetings and warnings are
+    shown only if it fails, which raises SparkError.
     """
-    os.environ.setdefault("PYSPARK_SUBMIT_ARGS", arguments or submit_arguments(master, runs))
+    os.environ.setdefault("PYSPARK_SUBMIT_ARGS", submit_arguments(master, runs))
     os.environ.setdefault("SPARK_LOCAL_IP", "127.0.0.1")
     with tempfile.TemporaryDirectory(prefix="fencepost-trends-") as scratch:
         output = Path(scratch) / "jvm.log"

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -45,15 +44,12 @@ def test_a_jvm_takes_the_classes_of_spark_from_the_archive(tmp_path: Path, monke
 def test_a_jvm_that_the_archive_does_not_fit_starts_without_a_word(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    java = shutil.which("java")
-    if java is None:
-        pytest.skip("there is no java on the PATH")
     archive = tmp_path / "spark-classes.jsa"
     monkeypatch.setattr(launch, "CLASS_ARCHIVE", archive)
     assert "SharedArchiveFile" not in submit_arguments("local[1]")
     archive.write_bytes(b"no archive" * 1000)
     [options] = [part for part in submit_arguments("local[1]").split('"') if "SharedArchiveFile" in part]
-    started = subprocess.run([java, *options.split(), "-version"], capture_output=True, text=True, timeout=60)
+    started = subprocess.run(["java", *options.split(), "-version"], capture_output=True, text=True, timeout=60)
     assert (started.returncode, started.stdout) == (0, "")
     assert "archive" not in started.stderr
 
