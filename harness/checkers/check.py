@@ -7,6 +7,8 @@ from typing import Any
 from fencepost.harness.checkers.control import TopicPartition
 from fencepost.results.records.verdict import Basis, Counterexample, Finding, Verdict
 
+UNKNOWN_OFFSET = "unknown offset"
+
 
 @dataclass(frozen=True, slots=True)
 class Check:
@@ -71,11 +73,23 @@ class Check:
 
 
 def spans(offsets: Sequence[int]) -> str:
-    """Describe offsets: `offset 7`, `offsets 100 to 319`, or `offsets 3 … 99` if some between are not among them."""
-    first, last = min(offsets), max(offsets)
+    """Describe offsets: `offset 7`, `offsets 100 to 319`, or `offsets 3 … 99` if some between are not among them.
+
+    Those that are negative are unknown.
+    """
+    known = {offset for offset in offsets if offset >= 0}
+    if not known:
+        return UNKNOWN_OFFSET
+    first, last = min(known), max(known)
+    more = f" and {UNKNOWN_OFFSET}" if len(known) < len(set(offsets)) else ""
     if first == last:
-        return f"offset {first}"
-    return f"offsets {first} {'to' if last - first + 1 == len(set(offsets)) else '…'} {last}"
+        return f"offset {first}{more}"
+    return f"offsets {first} {'to' if last - first + 1 == len(known) else '…'} {last}{more}"
+
+
+def shown_offset(offset: int) -> int | str:
+    """Return an offset for a table."""
+    return offset if offset >= 0 else UNKNOWN_OFFSET
 
 
 def offsets_by_partition(places: Iterable[tuple[TopicPartition, int]]) -> dict[TopicPartition, list[int]]:
@@ -94,11 +108,14 @@ def named_places(places: Iterable[tuple[TopicPartition, int]]) -> str:
 
 
 def extent(places: Iterable[tuple[TopicPartition, int]]) -> Mapping[str, list[list[int]]]:
-    """Return the places as `verdict.json` has them: by partition the first and last offsets of its ranges."""
+    """Return the places as `verdict.json` has them: by partition the first and last offsets of its ranges.
+
+    Unknown offsets, which are negative, are in none.
+    """
     ranges: dict[str, list[list[int]]] = {}
     for (topic, number), offsets in offsets_by_partition(places).items():
         mine = ranges.setdefault(f"{topic}-{number}", [])
-        for offset in offsets:
+        for offset in (each for each in offsets if each >= 0):
             if mine and mine[-1][1] == offset - 1:
                 mine[-1][1] = offset
             else:

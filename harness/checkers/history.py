@@ -177,8 +177,8 @@ class History:
         return {at: frozenset(final.values.values()) for at, final in self.final.items()}
 
     def was_deleted(self, promise: Promise) -> bool:
-        """Return whether the plan had a promised record deleted."""
-        return 0 <= promise.offset < self.deleted_before.get(promise.at, 0)
+        """Return whether the plan had a promised record deleted, or may have, if its offset is unknown."""
+        return promise.offset < self.deleted_before.get(promise.at, -1)
 
     def kept(self, at: TopicPartition, value: str) -> bool | None:
         """Return whether the final read found the value. Return None if it did not come to the partition's end."""

@@ -63,7 +63,7 @@ class Loss:
         for at, offset, value in self.places:
             for log in self.replicas.of(at):
                 lacks, of = counts.get(log.name, (0, 0))
-                counts[log.name] = (lacks + (log.held.get(offset, ("",))[0] != value), of + 1)
+                counts[log.name] = (lacks + ((log.find(offset, value) or ("",))[0] != value), of + 1)
         return dict(sorted(counts.items()))
 
     @cached_property

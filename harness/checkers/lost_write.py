@@ -1,7 +1,8 @@
 """Lost write: acknowledged at acks=all, at or below the highest offset that was read, and never read.
 
 The bound is the highest offset that was *read*. A high watermark from a checkpoint proves nothing: it is stale after
-kill -9. Records that were acknowledged above the bound are judged by `unseen`, which needs a final read.
+kill -9. Records that were acknowledged above the bound, or at an unknown offset, are judged by `unseen`, which needs a
+final read.
 """
 
 from fencepost.harness.checkers.check import Check, extent
@@ -43,5 +44,5 @@ def _judged(history: History) -> list[Promise]:
     return [
         promise
         for promise in history.promises
-        if promise.offset <= bound.get(promise.at, -1) and not history.was_deleted(promise)
+        if 0 <= promise.offset <= bound.get(promise.at, -1) and not history.was_deleted(promise)
     ]

@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from fencepost.harness.checkers.check import named_places
+from fencepost.harness.checkers.check import named_places, shown_offset
 from fencepost.harness.checkers.control import TopicPartition
 from fencepost.harness.checkers.history import History, Promise
 
@@ -27,7 +27,7 @@ def row(history: History, promise: Promise) -> tuple[Any, ...]:
     view = history.views.at(promise.at, promise.acknowledged)
     return (
         f"{topic}-{number}",
-        promise.offset,
+        shown_offset(promise.offset),
         promise.value,
         promise.process,
         f"{promise.acknowledged:.2f} s",

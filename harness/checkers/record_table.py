@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
+from fencepost.harness.checkers.check import UNKNOWN_OFFSET, shown_offset
 from fencepost.harness.checkers.control import DECIDED, PartitionObservation, TopicPartition
 from fencepost.harness.checkers.history import History, Send, SendOutcome
 from fencepost.harness.checkers.replica_logs import ReplicaLog, Replicas
@@ -18,7 +19,7 @@ COLUMNS = ("partition", "offset", "epoch", "record", "acknowledged", "ISR then",
 """The columns before those of the replicas."""
 
 Place = tuple[TopicPartition, int, str]
-"""A record: partition, offset, value."""
+"""A record: partition, offset (-1 if it is unknown), value."""
 
 
 @dataclass(frozen=True)
@@ -87,7 +88,7 @@ class RecordTable:
         then = None if send is None or send.completed is None else self.history.views.at(at, send.completed)
         return (
             f"{at[0]}-{at[1]}",
-            offset,
+            shown_offset(offset),
             self.epoch(place),
             value,
             _acknowledged(send, then),
@@ -100,7 +101,7 @@ class RecordTable:
         """Return a record's leader epoch: from a log, else that of its acknowledgement, -1 if unknown."""
         at, offset, value = place
         for log in self.replicas.of(at):
-            held = log.held.get(offset)
+            held = log.find(offset, value)
             if held is not None and held[0] == value:
                 return held[1]
         send = self._sends.get(value)
@@ -127,7 +128,7 @@ def last_view(history: History, at: TopicPartition) -> PartitionObservation | No
 
 def _place(row: Sequence[Any]) -> Place:
     topic, _, number = str(row[0]).rpartition("-")
-    return (topic, int(number)), int(row[1]), str(row[2])
+    return (topic, int(number)), -1 if row[1] == UNKNOWN_OFFSET else int(row[1]), str(row[2])
 
 
 def _acknowledged(send: Send | None, then: PartitionObservation | None) -> str:
@@ -143,7 +144,7 @@ def _acknowledged(send: Send | None, then: PartitionObservation | None) -> str:
 def _cell(log: ReplicaLog | None, offset: int, value: str) -> str:
     if log is None:
         return "no log"
-    held = log.held.get(offset)
+    held = log.find(offset, value)
     if held is None:
         return "absent"
     return "there" if held[0] == value else f"other: {held[0]} (epoch {held[1]})"

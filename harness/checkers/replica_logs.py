@@ -81,6 +81,14 @@ class ReplicaLog:
                 held.update(dict.fromkeys(range(batch.base, batch.last + 1), opaque))
         return held
 
+    def find(self, offset: int, value: str) -> tuple[str, int] | None:
+        """Return value and leader epoch at an offset; of an unknown offset, which is negative, those of the value."""
+        return self.held.get(offset) if offset >= 0 else self._by_value.get(value)
+
+    @cached_property
+    def _by_value(self) -> Mapping[str, tuple[str, int]]:
+        return {held[0]: held for held in self.held.values()}
+
     @cached_property
     def unreadable(self) -> str:
         """Return why its records cannot be compared with the clients' history; empty if they can."""

@@ -45,7 +45,8 @@ def _judged(history: History) -> list[Promise]:
 def _deleted(history: History, promise: Promise) -> bool:
     if history.was_deleted(promise):
         return True
-    return 0 <= promise.offset < history.final[promise.at].start and promise.value in history.values_read
+    start = history.final[promise.at].start
+    return promise.offset < start and start > 0 and promise.value in history.values_read
 
 
 def unread(history: History) -> Finding:

@@ -11,7 +11,7 @@ from confluent_kafka import KafkaError, KafkaException, Message, Producer
 
 from fencepost.harness.checkers.history import SendOutcome
 from fencepost.harness.clients.outcomes import classify
-from fencepost.harness.clients.settings import ClientSettings
+from fencepost.harness.clients.settings import BATCH, ClientSettings
 from fencepost.results.records.journal import JournalWriter
 
 OUTSTANDING = 1000
@@ -70,6 +70,8 @@ class Sender:
         self._transaction: str | None = None
         self._delivered: list[str] = []
         self._undelivered = 0
+        self._made_up: dict[int, int] = {}
+        """By partition, the offset that the client makes up next (see `_believed`)."""
 
     @property
     def delivered(self) -> bool:
@@ -144,6 +146,7 @@ class Sender:
 
     def _note(self, op: str, value: str, partition: int, error: KafkaError | None, offset: int | None) -> None:
         outcome = classify(error, acks=self._acks, retried=self._retried)
+        offset = self._believed(partition, offset) if outcome is SendOutcome.OK else None
         data = {"process": self._name, "f": "send", "partition": partition, "offset": offset}
         if error is not None:
             data |= {"error": error.name(), "code": error.code()}
@@ -157,6 +160,21 @@ class Sender:
             self.tally.acknowledged += 1
             if self._acks == "all":
                 self._on_promise(value)
+
+    def _believed(self, partition: int, offset: int | None) -> int | None:
+        """Return the offset of an acknowledged record, or None if the client made it up.
+
+        A broker may answer a batch that came again with DUPLICATE_SEQUENCE_NUMBER and without its offset. librdkafka
+        counts from -1 then, so the records of the batch seem to be at no offset, 0, 1, and so on.
+        """
+        if offset is None and self._idempotent:
+            self._made_up[partition] = 0
+        elif offset is not None and offset == self._made_up.get(partition) and offset < BATCH - 1:
+            self._made_up[partition] += 1
+            return None
+        else:
+            self._made_up.pop(partition, None)
+        return offset
 
 
 def send_at_rate(

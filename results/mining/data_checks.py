@@ -39,7 +39,7 @@ def unseen(of: Histories) -> DataFrame:
     at_end = final_values(of).select(*AT, "value").distinct().withColumn("kept", F.lit(True))
     was_read = of.reads.select("value").distinct().withColumn("was_read", F.lit(True))
     judged = promises(of).join(F.broadcast(of.final.select(*AT, "start")), list(AT)).join(was_read, "value", "left")
-    deleted = (F.col("offset") >= 0) & (F.col("offset") < F.col("start")) & F.col("was_read").isNotNull()
+    deleted = (F.col("start") > 0) & (F.col("offset") < F.col("start")) & F.col("was_read").isNotNull()
     return judged.where(~deleted).join(at_end, [*AT, "value"], "left").withColumn("wrong", F.col("kept").isNull())
 
 
@@ -56,7 +56,7 @@ def lost_write(of: Histories) -> DataFrame:
     bounds = of.reads.groupBy(*AT).agg(F.max("offset").alias("bound"))
     was_read = of.reads.select("value").distinct().withColumn("was_read", F.lit(True))
     judged = promises(of).join(F.broadcast(bounds), list(AT), "left")
-    judged = judged.where(F.col("offset") <= F.coalesce("bound", F.lit(-1)))
+    judged = judged.where("offset between 0 and bound")
     return judged.join(was_read, "value", "left").withColumn("wrong", F.col("was_read").isNull())
 
 

@@ -75,6 +75,23 @@ def test_nothing_above_the_highest_offset_read_is_called_lost() -> None:
     assert finding.evidence == {"judged": 1, "above_bound": 1}
 
 
+def test_a_record_at_an_unknown_offset_is_lost_only_if_a_final_read_lacks_it() -> None:
+    unread_tail = JournalBuilder().send("p-0", 0).send("p-1").poll((0, "p-0"))
+    assert verdict(lost_write, unread_tail) is Verdict.PASS
+    finding = unseen(JournalBuilder().send("p-0", 0).send("p-1").final((0, "p-0")).history())
+    assert finding.verdict is Verdict.VIOLATION
+    assert finding.message == "1 record (t-0 unknown offset) acknowledged with acks=all are gone."
+    assert finding.counterexample is not None
+    assert [row[1:3] for row in finding.counterexample.rows] == [("unknown offset", "p-1")]
+    assert finding.evidence["extent"] == {"t-0": []}
+
+
+def test_a_record_at_an_unknown_offset_that_was_read_and_may_be_below_the_start_was_deleted() -> None:
+    builder = JournalBuilder().send("a").send("b", 1).poll((0, "a")).final((1, "b"), start=1)
+    assert verdict(unseen, builder) is Verdict.PASS
+    assert verdict(unseen, JournalBuilder().send("a").send("b", 1).final((1, "b"), start=1)) is Verdict.VIOLATION
+
+
 @pytest.mark.parametrize("acks", ["1", "0"])
 @pytest.mark.requirement("DV-04")
 def test_what_was_not_acknowledged_by_all_may_be_lost(acks: str) -> None:

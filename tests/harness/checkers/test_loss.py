@@ -53,6 +53,26 @@ def test_records_that_a_consumer_had_and_that_no_log_has_are_one_loss(tmp_path: 
     assert [row[3] for row in table.context] == ["a"]
 
 
+def test_a_loss_is_named_by_values_where_the_client_had_no_offsets(tmp_path: Path) -> None:
+    """`c` and `d` were acknowledged without an offset; node-5 has `c`, and no node has `d`."""
+    builder = JournalBuilder().event("run", "r", "begin").partition(4, 1, (4, 5))
+    builder.send("a", 0).send("b", 1).send("c").send("d").final((0, "a"))
+    logs = {"node_4": batch(0, "a"), "node_5": batch(0, "a", "b", "c")}
+    verdict = judged(tmp_path, builder, **logs)
+    assert verdict.headline.startswith(
+        "3 records (t-0 offset 1 and unknown offset) acknowledged with acks=all are gone. "
+        "Absent from the final read and the logs of node-4 and node-5 (1 of 3)."
+    )
+    table = first(verdict).counterexample
+    assert table is not None
+    assert {(row[1], row[3], row[-2], row[-1]) for row in table.rows} == {
+        (1, "b", "absent", "there"),
+        ("unknown offset", "c", "absent", "there"),
+        ("unknown offset", "d", "absent", "absent"),
+    }
+    assert first(verdict).evidence["loss"]["extent"] == {"t-0": [[1, 1]]}
+
+
 def test_each_rule_that_a_loss_breaks_keeps_its_own_finding(tmp_path: Path) -> None:
     verdict = judged(tmp_path, sent().poll((0, "a"), (1, "b")).final((0, "a")), **LOST_IN_ALL)
     parts = {finding.check: finding.part_of for finding in verdict.of(Verdict.VIOLATION)}

@@ -8,10 +8,10 @@ from collections.abc import Mapping
 API_VERSIONS = 18
 
 
-def offering(correlation_id: int, offered: Mapping[int, tuple[int, int]]) -> bytes:
+def offering(correlation_id: int, offered: Mapping[int, tuple[int, int]], error: int = 0) -> bytes:
     """Return the response, framed: `offered` has the lowest and the highest version by API key."""
     keys = b"".join(struct.pack(">hhh", key, *versions) for key, versions in offered.items())
-    body = struct.pack(">ihi", correlation_id, 0, len(offered)) + keys
+    body = struct.pack(">ihi", correlation_id, error, len(offered)) + keys
     return struct.pack(">i", len(body)) + body
 
 
