@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Protocol
 
@@ -28,7 +28,7 @@ class Backend(Protocol):
         """Start a process, append its output to its log, and return its identity in the process table."""
 
     def kill(self, name: str) -> None:
-        """Send SIGKILL to the whole process group and return once the process table has none of it."""
+        """Send SIGKILL to the process and all that it started; return once the process table has none of it."""
 
     def terminate(self, name: str) -> None:
         """Send SIGTERM and return at once; `OnExit` reports the end."""
@@ -43,6 +43,9 @@ class Backend(Protocol):
 
     def status(self, name: str) -> ProcessStatus:
         """Return the status; the pid is that of this machine, also for a container."""
+
+    def pids(self) -> Mapping[str, Sequence[int]]:
+        """Return the pids, of this machine, of each process and all that it started, as far as they live."""
 
     def log(self, name: str) -> Path: ...
 

@@ -1,7 +1,8 @@
 """Nodes as processes of this machine, each the leader of a session and process group of its own.
 
-A kill is complete when the process table no longer has the group, a pause when the kernel shows every thread as
-stopped.
+All that a node starts belongs to it: helpers are killed and paused with it, and whatever ends the process of a node
+ends them. A kill is complete when the process table has none of them, a pause when the kernel shows every thread of the
+node as stopped.
 """
 
 from __future__ import annotations
@@ -10,7 +11,7 @@ import os
 import signal
 import subprocess
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from contextlib import suppress
 from pathlib import Path
 
@@ -20,6 +21,7 @@ from fencepost.harness.backends.exit_summary import exit_summary
 from fencepost.harness.errors import InfrastructureError
 from fencepost.harness.processes import table
 from fencepost.harness.processes.command import Command, no_name_tables
+from fencepost.harness.processes.family import ProcessSnapshot, end_family
 from fencepost.harness.processes.records import TOKEN, ProcessRecords
 from fencepost.harness.processes.table import Identity
 from fencepost.harness.processes.waiting import within
@@ -28,19 +30,29 @@ from fencepost.harness.processes.waiting import within
 class _Child:
     """A started process, with a thread that waits for its end, so that its exit is seen when it happens."""
 
-    def __init__(self, process: subprocess.Popen[bytes], on_exit: Callable[[int], None]) -> None:
+    def __init__(self, process: subprocess.Popen[bytes], token: str, on_exit: Callable[[int], None]) -> None:
         self.exit_code: int | None = None
         self.asked_to_end = False
         self.exited = threading.Event()
+        """Set once its helpers have ended, too."""
+        self.left: list[Identity] = []
+        """Helpers that outlive SIGKILL: the kernel holds them."""
         self.reported = threading.Event()
         """Set once `on_exit` has returned."""
         self.pid = process.pid
+        self.token = token
         self.identity = table.identify_child(process.pid)
         self._process = process
         self._on_exit = on_exit
         threading.Thread(target=self._wait, name=f"wait-{process.pid}", daemon=True).start()
 
+    def family(self, among: ProcessSnapshot) -> list[Identity]:
+        return among.family(self.pid, self.token)
+
     def _wait(self) -> None:
+        # Until it is waited for, its pid and session cannot be those of another program.
+        os.waitid(os.P_PID, self.pid, os.WEXITED | os.WNOWAIT)
+        self.left = end_family(self.pid, self.token, SETTLE)
         self.exit_code = self._process.wait()
         self.exited.set()
         if not self.asked_to_end:
@@ -67,7 +79,9 @@ class ProcessBackend:
                 " `names: program` in the target file if the program reads {{ hosts }} itself"
             )
         if earlier := self._children.get(name):
-            earlier.reported.wait(SETTLE)
+            earlier.reported.wait(2 * SETTLE)
+            if earlier.left:
+                raise InfrastructureError(f"{name} cannot be started again: {_still_there(name, earlier.left)}")
         stamp = self._records.intend(name, command.argv)
         try:
             with self.log(name).open("ab") as log:
@@ -81,20 +95,22 @@ class ProcessBackend:
                 )
         except OSError as error:
             raise InfrastructureError(f"{name} could not be started: {error}") from error
-        child = self._children[name] = _Child(process, lambda code: self._on_exit(name, code))
+        child = self._children[name] = _Child(process, stamp[TOKEN], lambda code: self._on_exit(name, code))
         self._records.started(stamp[TOKEN], child.identity)
         return child.identity
 
     def kill(self, name: str) -> None:
-        """SIGKILL to the whole process group; returns when the process table no longer has it."""
+        """SIGKILL to the whole process group, then to helpers outside it; returns when all are gone."""
         self._kill(name, self._living(name))
 
     @staticmethod
     def _kill(name: str, child: _Child) -> None:
         child.asked_to_end = True
         _signal_group(child.pid, signal.SIGKILL)
-        if not child.exited.wait(SETTLE) or not within(SETTLE, lambda: not _group_lives(child.pid)):
-            raise InfrastructureError(f"{name} (pid {child.pid}) is still there {SETTLE:g} s after SIGKILL")
+        if not child.exited.wait(2 * SETTLE):
+            raise InfrastructureError(f"{name} (pid {child.pid}) is still there {2 * SETTLE:g} s after SIGKILL")
+        if child.left:
+            raise InfrastructureError(_still_there(name, child.left))
 
     def terminate(self, name: str) -> None:
         """Send SIGTERM to the process and return at once; `on_exit` reports its end."""
@@ -108,9 +124,9 @@ class ProcessBackend:
         return child is not None and child.exited.wait(timeout)
 
     def pause(self, name: str) -> None:
-        """SIGSTOP to the whole process group; returns when every thread is stopped."""
+        """SIGSTOP to the node and its helpers; returns when every thread of the node is stopped."""
         child = self._living(name)
-        _signal_group(child.pid, signal.SIGSTOP)
+        _signal_family(child, signal.SIGSTOP)
         if not within(SETTLE, lambda: self.status(name).running is Running.PAUSED):
             raise InfrastructureError(
                 f"{name} (pid {child.pid}) has threads that still run {SETTLE:g} s after SIGSTOP: "
@@ -118,9 +134,9 @@ class ProcessBackend:
             )
 
     def resume(self, name: str) -> None:
-        """SIGCONT to the whole process group; returns when no thread is stopped any more."""
+        """SIGCONT to the node and its helpers; returns when no thread of the node is stopped any more."""
         child = self._living(name)
-        _signal_group(child.pid, signal.SIGCONT)
+        _signal_family(child, signal.SIGCONT)
         if not within(SETTLE, lambda: "T" not in table.thread_states(child.pid)):
             raise InfrastructureError(f"{name} (pid {child.pid}) is still stopped {SETTLE:g} s after SIGCONT")
 
@@ -134,6 +150,10 @@ class ProcessBackend:
             return ProcessStatus(Running.EXITED, child.pid, started, child.exit_code)
         paused = all(state == "T" for state in states)
         return ProcessStatus(Running.PAUSED if paused else Running.RUNNING, child.pid, started)
+
+    def pids(self) -> dict[str, list[int]]:
+        now = ProcessSnapshot()
+        return {name: [each.pid for each in child.family(now)] for name, child in self._children.items()}
 
     def log(self, name: str) -> Path:
         return self._logs / f"{name}.log"
@@ -154,6 +174,8 @@ class ProcessBackend:
                     self._kill(name, child)
                 except InfrastructureError as error:
                     errors.append(str(error))
+            elif not child.exited.wait(2 * SETTLE) or child.left:
+                errors.append(_still_there(name, child.left))
         if errors:
             raise InfrastructureError("; ".join(errors))
 
@@ -169,10 +191,13 @@ def _signal_group(group: int, number: signal.Signals) -> None:
         os.killpg(group, number)
 
 
-def _group_lives(group: int) -> bool:
-    """Return whether a group has processes besides zombies: an orphan stays in the table until init reaps it."""
-    try:
-        os.killpg(group, 0)
-    except ProcessLookupError:
-        return False
-    return bool(table.group(group))
+def _signal_family(child: _Child, number: signal.Signals) -> None:
+    """Signal the group at once, then the helpers that left it."""
+    _signal_group(child.pid, number)
+    for each in child.family(ProcessSnapshot()):
+        table.send(each, number)
+
+
+def _still_there(name: str, helpers: Iterable[Identity]) -> str:
+    pids = ", ".join(str(each.pid) for each in helpers)
+    return f"what {name} started is still there {SETTLE:g} s after SIGKILL: pid {pids or 'unknown'}"

@@ -58,6 +58,13 @@ def left_behind() -> list[Path]:
     return [run for run in dict.fromkeys(runs) if run is not None]
 
 
+def dead_runs() -> list[Path]:
+    """The same, and the runs with records of which a process lives whose harness has died: a helper may outlive the
+    cleaning by its run."""
+    stamped = (run for run, _ in processes.without_records())
+    return list(dict.fromkeys([*left_behind(), *(run for run in stamped if has_records(run) and not is_alive(run))]))
+
+
 def clean(run: Path, *, dry_run: bool = False) -> CleanupReport:
     """Remove the leftovers of a run; it may be repeated.
 

@@ -24,7 +24,7 @@ def clean(runs: list[Path] | None, everything: bool, images: bool, dry_run: bool
     if everything:
         done, unseen = clean_all(dry_run=dry_run)
     else:
-        done = [cleanup.clean(run, dry_run=dry_run) for run in runs or cleanup.left_behind()]
+        done = [cleanup.clean(run, dry_run=dry_run) for run in runs or cleanup.dead_runs()]
     if as_json:
         print(json.dumps([_as_json(each, dry_run) for each in done], indent=2))
     else:

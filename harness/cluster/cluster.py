@@ -180,7 +180,8 @@ class Cluster:
 
     def socket_audit(self) -> list[Bypass]:
         """Connections, open now, that a node opened to anything but its links."""
-        return sockets.bypasses(self.layout, self.pids())
+        pids = self._backend.pids()
+        return sockets.bypasses(self.layout, {node.name: pids.get(node.name, ()) for node in self.layout.nodes})
 
     def problems(self) -> list[str]:
         """Return messages about what makes this run inconclusive: a dead Toxiproxy, a connection past the links."""

@@ -161,8 +161,7 @@ class Nodes:
         return self._backend.status(node)
 
     def peers(self, node: str) -> frozenset[str]:
-        pid = self.status(node).pid
-        return frozenset() if pid is None else sockets.peers(self._layout, node, pid)
+        return sockets.peers(self._layout, node, self._backend.pids().get(node, ()))
 
     def _described(self, node: str) -> Node:
         """Return the node with the release and at the protocol level to which it was rolled; a duplicate as its

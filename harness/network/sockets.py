@@ -6,7 +6,7 @@ break; nothing but the socket tables shows it.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 
 from fencepost.harness.network.addresses import Endpoint
@@ -29,38 +29,46 @@ class Bypass:
 
 
 def outgoing(
-    pid: int, own: frozenset[Endpoint], tables: SocketTables | None = None, *, established: bool = False
+    pids: Iterable[int], own: frozenset[Endpoint], tables: SocketTables | None = None, *, established: bool = False
 ) -> Iterator[Endpoint]:
-    """Yield the remote ends of connections that a process opened, half-open ones unless `established`.
+    """Yield the remote ends of connections that the processes of one node opened, half-open ones unless `established`.
 
-    What it accepted is known by where it listens, and by its `own` endpoints: a node that ends no longer listens, while
-    what it accepted is still open.
+    What they accepted is known by where they listen, and by the node's `own` endpoints: a node that ends no longer
+    listens, while what it accepted is still open. Connections between them stay within the node.
     """
-    sockets = sockets_of(pid, tables)
+    tables = tables or SocketTables()
+    sockets = [each for pid in pids for each in sockets_of(pid, tables)]
     listening = own | {each.local for each in sockets if each.state is SocketState.LISTEN}
+    inside = listening | {each.local for each in sockets}
     for each in sockets:
-        if each.remote is None or each.local in listening:
+        if each.remote is None or each.remote in inside or _any_address(each.local, listening):
             continue
         if each.state is SocketState.ESTABLISHED or not established:
             yield each.remote
 
 
-def bypasses(layout: Layout, pids: Mapping[str, int]) -> list[Bypass]:
-    """Every connection, open now, of these nodes (name to pid) that leads past their links."""
+def bypasses(layout: Layout, pids: Mapping[str, Collection[int]]) -> list[Bypass]:
+    """Every connection, open now, of these nodes (name to the pids of all their processes) that leads past their
+    links."""
     tables = SocketTables()
     return [
         Bypass(name, remote, _owner(layout, remote))
-        for name, pid in pids.items()
-        for remote in outgoing(pid, _own(layout.node(name)), tables)
+        for name, members in pids.items()
+        for remote in outgoing(members, _own(layout.node(name)), tables)
         if remote not in _links_of(layout, layout.node(name)) and remote.host != layout.node(name).address
     ]
 
 
-def peers(layout: Layout, name: str, pid: int) -> frozenset[str]:
-    """The nodes that this one has an established connection to, through its links."""
+def peers(layout: Layout, name: str, pids: Collection[int]) -> frozenset[str]:
+    """The nodes that this one, with all its processes, has an established connection to, through its links."""
     links = _links_of(layout, layout.node(name))
-    remotes = outgoing(pid, _own(layout.node(name)), established=True)
+    remotes = outgoing(pids, _own(layout.node(name)), established=True)
     return frozenset(links[remote] for remote in remotes if remote in links)
+
+
+def _any_address(local: Endpoint, listening: Collection[Endpoint]) -> bool:
+    """Return whether one listens at this endpoint, or at its port of all addresses."""
+    return any(Endpoint(host, local.port) in listening for host in (local.host, "0.0.0.0", "::"))
 
 
 def _own(node: Node) -> frozenset[Endpoint]:

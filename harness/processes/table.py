@@ -26,6 +26,15 @@ class Identity:
     """Clock ticks since boot."""
 
 
+@dataclass(frozen=True)
+class Relation:
+    """How a process is related to others."""
+
+    parent: int
+    session: int
+    """The pid of the process that leads its session, which may have ended."""
+
+
 def identify(pid: int) -> Identity | None:
     """Return the identity of the process with this pid; None if there is none, or only a zombie."""
     fields = _stat(PROC / str(pid) / "stat")
@@ -95,18 +104,28 @@ def all_processes() -> Iterator[Identity]:
             yield identity
 
 
-def group(number: int) -> list[Identity]:
-    """The living processes of a process group."""
-    return [each for each in all_processes() if _group_of(each.pid) == number]
+def relations() -> dict[Identity, Relation]:
+    """All living processes, each with its relations."""
+    stats = ((entry.name, _stat(entry / "stat")) for entry in _entries(PROC) if entry.name.isdigit())
+    return {
+        Identity(int(pid), int(fields[19])): Relation(int(fields[1]), int(fields[3]))
+        for pid, fields in stats
+        if fields is not None and fields[0] not in "ZX"
+    }
 
 
 def kill(identity: Identity) -> None:
     """SIGKILL this very process, and do not wait for its end."""
+    send(identity, signal.SIGKILL)
+
+
+def send(identity: Identity, number: signal.Signals) -> None:
+    """Signal this very process, if it is there and may be signalled."""
     with suppress(ProcessLookupError, PermissionError):
         descriptor = os.pidfd_open(identity.pid)
         try:
             if is_alive(identity):
-                signal.pidfd_send_signal(descriptor, signal.SIGKILL)
+                signal.pidfd_send_signal(descriptor, number)
         finally:
             os.close(descriptor)
 
@@ -138,11 +157,6 @@ def end(identity: Identity, timeout: float = 5.0) -> bool:
 def _namespace() -> str:
     """Pids compare only within one namespace of them."""
     return str((PROC / "self/ns/pid").readlink())
-
-
-def _group_of(pid: int) -> int | None:
-    fields = _stat(PROC / str(pid) / "stat")
-    return None if fields is None else int(fields[2])
 
 
 def _entries(folder: Path) -> list[Path]:

@@ -20,6 +20,7 @@ from fencepost.harness.backends.exit_summary import exit_summary
 from fencepost.harness.errors import InfrastructureError
 from fencepost.harness.processes import table
 from fencepost.harness.processes.command import Command
+from fencepost.harness.processes.family import ProcessSnapshot
 from fencepost.harness.processes.table import Identity
 from fencepost.harness.processes.waiting import within
 from fencepost.results.records.folder import RunFolder
@@ -122,6 +123,16 @@ class DockerBackend:
         frozen = cgroups.is_frozen(container.pid)
         paused = container.paused if frozen is None else frozen
         return ProcessStatus(Running.PAUSED if paused else Running.RUNNING, container.pid, started)
+
+    def pids(self) -> dict[str, list[int]]:
+        """Return them by descent: what loses its parent in a container becomes a child of its first process."""
+        now = ProcessSnapshot()
+        living = {name: each.identity for name, each in self._running.items() if each.identity is not None}
+        return {
+            name: [each.pid for each in now.family(identity.pid)]
+            for name, identity in living.items()
+            if table.is_alive(identity)
+        }
 
     def log(self, name: str) -> Path:
         return self._folder.logs / f"{name}.log"

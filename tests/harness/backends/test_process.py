@@ -5,7 +5,7 @@ import subprocess
 import sys
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
@@ -78,6 +78,110 @@ def test_kill_takes_the_whole_group_with_it(backend: ProcessBackend, tmp_path: P
     status = backend.status("node-1")
     assert (status.running, status.exit_code) == (Running.EXITED, -9)
     assert exits.seen == []
+
+
+HELPERS = """
+import os, subprocess, sys
+listening = "import socket, time; s = socket.create_server(('127.0.0.1', 0)); print('up', flush=True); time.sleep(600)"
+child = subprocess.Popen([sys.executable, "-c", listening])
+alone = [sys.executable, "-c", f"import subprocess, sys; p = subprocess.Popen([sys.executable, '-c', {listening!r}], "
+         "start_new_session=True); print('pid', p.pid, flush=True)"]
+subprocess.run(alone, check=True)  # a grandchild in a session of its own, whose parent ends
+print("pid", child.pid, flush=True)
+print("main", flush=True)
+sys.stdin.close()
+%s
+"""
+"""A node with two helpers that listen, and what it does then."""
+WAITING = "import time; time.sleep(600)"
+
+
+def _with_helpers(backend: ProcessBackend, log: Path, then: str = WAITING) -> list[table.Identity]:
+    """Start node-1; return the identities of its helpers."""
+    begin = len(log.read_text()) if log.exists() else 0
+    backend.start("node-1", Command([sys.executable, "-c", HELPERS % then]))
+
+    def said() -> list[str]:
+        return log.read_text()[begin:].split("\n")
+
+    eventually(lambda: said().count("up") == 2 and "main" in said(), "both helpers listen")
+    found = [table.identify(int(line.split()[1])) for line in said() if line.startswith("pid")]
+    return [each for each in found if each is not None]
+
+
+def _by_sigterm(backend: ProcessBackend) -> None:
+    backend.terminate("node-1")
+    assert backend.await_end("node-1", 10)
+
+
+def _by_a_signal_from_elsewhere(backend: ProcessBackend) -> None:
+    os.kill(backend.status("node-1").pid or 0, 9)
+    assert backend.await_end("node-1", 10)
+
+
+@pytest.mark.parametrize(
+    "end",
+    [_by_sigterm, _by_a_signal_from_elsewhere, lambda backend: backend.kill("node-1"), ProcessBackend.stop_all],
+    ids=["SIGTERM", "a signal", "kill", "the end of the run"],
+)
+def test_helpers_end_with_their_node_whatever_ends_it(
+    backend: ProcessBackend, tmp_path: Path, end: Callable[[ProcessBackend], None]
+) -> None:
+    helpers = _with_helpers(backend, tmp_path / "node-1.log")
+    assert len(helpers) == 2
+    assert all(map(table.is_alive, helpers))
+    end(backend)
+    assert not any(map(table.is_alive, helpers))
+
+
+def test_helpers_of_a_node_that_exits_by_itself_are_gone_when_its_exit_is_reported(tmp_path: Path) -> None:
+    alive: list[bool] = []
+    reported = threading.Event()
+    helpers: list[table.Identity] = []
+    known = threading.Event()
+
+    def tell(name: str, code: int) -> None:
+        known.wait(10)
+        alive.extend(map(table.is_alive, helpers))
+        reported.set()
+
+    backend = ProcessBackend(tmp_path / "processes.jsonl", tmp_path, tell)
+    try:
+        wait = f"while not os.path.exists({str(tmp_path / 'exit')!r}): pass"
+        helpers += _with_helpers(backend, tmp_path / "node-1.log", wait)
+        known.set()
+        (tmp_path / "exit").touch()
+        assert reported.wait(10)
+        assert alive == [False, False]
+    finally:
+        backend.stop_all()
+
+
+def test_a_restart_meets_no_helper_of_the_process_before(backend: ProcessBackend, tmp_path: Path) -> None:
+    earlier = _with_helpers(backend, tmp_path / "node-1.log")
+    backend.terminate("node-1")
+    assert backend.await_end("node-1", 10)
+    later = _with_helpers(backend, tmp_path / "node-1.log")
+    assert not any(map(table.is_alive, earlier))
+    assert all(map(table.is_alive, later))
+
+
+def test_the_processes_of_a_node_are_its_own_and_all_that_they_started(backend: ProcessBackend, tmp_path: Path) -> None:
+    helpers = _with_helpers(backend, tmp_path / "node-1.log")
+    other = backend.start("node-2", SLEEP)
+    main = backend.status("node-1").pid
+    assert {name: set(pids) for name, pids in backend.pids().items()} == {
+        "node-1": {main, *(each.pid for each in helpers)},
+        "node-2": {other.pid},
+    }
+
+
+def test_helpers_are_paused_and_continued_with_their_node(backend: ProcessBackend, tmp_path: Path) -> None:
+    helpers = _with_helpers(backend, tmp_path / "node-1.log")
+    backend.pause("node-1")
+    eventually(lambda: all(set(table.thread_states(each.pid)) == {"T"} for each in helpers), "the helpers are stopped")
+    backend.resume("node-1")
+    eventually(lambda: all("T" not in table.thread_states(each.pid) for each in helpers), "the helpers run")
 
 
 def test_pause_stops_every_thread_and_resume_continues_them(backend: ProcessBackend) -> None:

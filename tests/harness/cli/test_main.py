@@ -133,7 +133,7 @@ def test_a_defect_is_no_violation(
     def broken() -> NoReturn:
         raise error
 
-    monkeypatch.setattr("fencepost.harness.cleaning.cleanup.left_behind", broken)
+    monkeypatch.setattr("fencepost.harness.cleaning.cleanup.dead_runs", broken)
     done = fencepost("clean")
     assert done.code == 2
     assert ("Traceback" in done.err) == shown

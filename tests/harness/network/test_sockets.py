@@ -30,6 +30,16 @@ sys.stdin.read()
 """
 
 
+SERVING = """
+import socket, sys
+listener = socket.create_server(("0.0.0.0", 0))
+print(listener.getsockname()[1], flush=True)
+accepted = listener.accept()
+print("accepted", flush=True)
+sys.stdin.read()
+"""
+
+
 @pytest.fixture
 def layout(addresses: Addresses) -> Layout:
     nodes = tuple(
@@ -54,8 +64,8 @@ def test_connections_through_links_are_in_order(layout: Layout, serve: Callable[
     link = layout.link("node-1", "node-2").listen
     serve(*link)
     with _node_that_dials(link) as pid:
-        assert bypasses(layout, {"node-1": pid}) == []
-        assert peers(layout, "node-1", pid) == {"node-2"}
+        assert bypasses(layout, {"node-1": [pid]}) == []
+        assert peers(layout, "node-1", [pid]) == {"node-2"}
 
 
 @pytest.mark.parametrize("family", [4, 6])
@@ -63,8 +73,8 @@ def test_a_planted_bypass_is_seen_and_named(layout: Layout, serve: Callable[[str
     direct = Endpoint(layout.node("node-2").address, PEER_PORT)
     serve(*direct)
     with _node_that_dials(direct, family=family) as pid:
-        assert bypasses(layout, {"node-1": pid}) == [Bypass("node-1", direct, "node-2")]
-        assert "the address of node-2 itself" in str(bypasses(layout, {"node-1": pid})[0])
+        assert bypasses(layout, {"node-1": [pid]}) == [Bypass("node-1", direct, "node-2")]
+        assert "the address of node-2 itself" in str(bypasses(layout, {"node-1": [pid]})[0])
 
 
 def test_another_node_s_link_and_a_client_s_site_are_bypasses_too(
@@ -73,18 +83,39 @@ def test_another_node_s_link_and_a_client_s_site_are_bypasses_too(
     for wrong in (layout.link("node-2", "node-1").listen, layout.link("site:main", "node-2").listen):
         serve(*wrong)
         with _node_that_dials(wrong) as pid:
-            assert [found.remote for found in bypasses(layout, {"node-1": pid})] == [wrong]
+            assert [found.remote for found in bypasses(layout, {"node-1": [pid]})] == [wrong]
 
 
 def test_accepted_connections_are_no_bypass(layout: Layout) -> None:
     own = Endpoint(layout.node("node-1").address, PEER_PORT)
     with ExitStack() as stack:
         pid = stack.enter_context(_node_that_dials(own, listen=own))
-        assert bypasses(layout, {"node-1": pid}) == []
+        assert bypasses(layout, {"node-1": [pid]}) == []
+
+
+def test_what_any_process_of_a_node_dials_is_seen(layout: Layout, serve: Callable[[str, int], None]) -> None:
+    link, direct = layout.link("node-1", "node-2").listen, Endpoint(layout.node("node-2").address, PEER_PORT)
+    for each in (link, direct):
+        serve(*each)
+    with _node_that_dials(link) as main, _node_that_dials(direct) as helper:
+        assert bypasses(layout, {"node-1": [main, helper]}) == [Bypass("node-1", direct, "node-2")]
+        assert peers(layout, "node-1", [main, helper]) == {"node-2"}
+
+
+def test_connections_between_the_processes_of_a_node_are_no_bypass(layout: Layout) -> None:
+    argv = [sys.executable, "-c", SERVING]
+    with subprocess.Popen(argv, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as helper:
+        assert helper.stdout is not None
+        port = int(helper.stdout.readline())
+        with _node_that_dials(Endpoint("127.0.0.1", port)) as main:
+            assert helper.stdout.readline() == "accepted\n"
+            assert bypasses(layout, {"node-1": [main, helper.pid]}) == []
+            assert [each.remote.port for each in bypasses(layout, {"node-1": [main]})] == [port]
+        helper.kill()
 
 
 def test_a_process_that_is_gone_has_no_connections(layout: Layout) -> None:
-    assert bypasses(layout, {"node-1": 2**22 + 1}) == []
+    assert bypasses(layout, {"node-1": [2**22 + 1]}) == []
 
 
 ENDING = """
@@ -106,5 +137,5 @@ def test_what_a_node_accepted_before_it_stopped_listening_is_no_way_around(layou
         assert process.stdout.readline() == "listening\n"
         with socket.create_connection(at):
             assert process.stdout.readline() == "ending\n"
-            assert bypasses(layout, {"node-1": process.pid}) == []
+            assert bypasses(layout, {"node-1": [process.pid]}) == []
         process.kill()
