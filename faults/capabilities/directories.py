@@ -22,7 +22,7 @@ class Contents:
     """The contents of a node's log directories. Read from the files, whether it runs or not."""
 
     partitions: frozenset[str]
-    """`t-0`: those that have a folder."""
+    """`t-0`: those of which a segment is there. What a node needs before its first start is in none."""
     bytes: int
     """The size of all segments together."""
     digest: str

@@ -175,8 +175,8 @@ def _contents(paths: Iterator[Path] | list[Path] | tuple[Path, ...]) -> Contents
     for path in paths:
         digest.update("\n".join(_owner(path)).encode())
         for folder in _partitions(path):
-            partitions.add(folder.name)
             for segment in sorted(folder.glob("*.log")):
+                partitions.add(folder.name)
                 content = segment.read_bytes()
                 size += len(content)
                 digest.update(f"\n{folder.name}/{segment.name} {len(content)}\n".encode() + content)

@@ -8,6 +8,8 @@ from pathlib import Path
 
 META_PROPERTIES = "meta.properties"
 CLUSTER_ID = "cluster.id"
+DIRECTORY_ID = "directory.id"
+"""The id of a log directory. Apache Kafka without ZooKeeper has it since 3.7 (KIP-858)."""
 
 
 @dataclass(frozen=True)

@@ -11,7 +11,7 @@ from fencepost.harness.processes.command import Command
 from fencepost.harness.targets import jvm, listeners
 from fencepost.harness.targets.coordinates import major_minor
 from fencepost.harness.targets.file import TargetFile
-from fencepost.harness.targets.identity import META_PROPERTIES, IdKeys
+from fencepost.harness.targets.identity import CLUSTER_ID, DIRECTORY_ID, META_PROPERTIES, IdKeys, read_properties
 from fencepost.harness.targets.jars import SOURCES, is_at_home
 from fencepost.harness.targets.prepared import prepare
 from fencepost.harness.targets.readiness import unready
@@ -58,26 +58,26 @@ class ApacheKafka:
         }
         if node.is_broker:
             properties["inter.broker.listener.name"] = "INTERNAL"
-        if node.is_broker or major_minor(self.version) >= CONTROLLERS_ADVERTISE:
-            properties["advertised.listeners"] = listeners.advertised_listeners(node, layout)
+        advertised = listeners.advertised_listeners(node, layout).split(",")
+        if major_minor(self.version) < CONTROLLERS_ADVERTISE:
+            advertised = [each for each in advertised if not each.startswith("CONTROLLER:")]
+        if advertised:
+            properties["advertised.listeners"] = ",".join(advertised)
         return properties | self.file.properties(node, installation.timing)
 
     def files(self, node: Node, installation: Installation) -> dict[str, str]:
         return {}
 
     def format(self, node: Node, installation: Installation) -> None:
-        """Copy the directory that StorageTool formatted once, and write the ids of this node and cluster into it."""
-        for data in installation.log_dirs(node):
-            shutil.copytree(prepare(self.version, self._java).data, data, dirs_exist_ok=True)
-            write_properties(
-                data / META_PROPERTIES,
-                {
-                    "version": "1",
-                    "cluster.id": installation.cluster_id,
-                    "node.id": str(node.id),
-                    "directory.id": new_uuid(),
-                },
-            )
+        """Copy what StorageTool formatted once for this role, and write the ids of this node and cluster into it."""
+        made = prepare(self.version, self._java)
+        for number, data in enumerate(installation.log_dirs(node)):
+            shutil.copytree(made.log_dir(number, controller=node.is_controller), data, dirs_exist_ok=True)
+            identity = read_properties(data / META_PROPERTIES)
+            identity |= {CLUSTER_ID: installation.cluster_id, "node.id": str(node.id)}
+            if DIRECTORY_ID in identity:
+                identity[DIRECTORY_ID] = new_uuid()
+            write_properties(data / META_PROPERTIES, identity)
 
     def command(self, node: Node, installation: Installation) -> Command:
         flags = [

@@ -18,9 +18,11 @@ properties = dict(line.split("=", 1) for line in pathlib.Path(arguments[-1]).rea
 if "kafka.tools.StorageTool" in arguments:
     if mode == "unformatted":
         sys.exit("no such feature")
-    data = pathlib.Path(properties["log.dirs"])
-    data.mkdir()
-    (data / "meta.properties").write_text("node.id=1")
+    for number, data in enumerate(map(pathlib.Path, properties["log.dirs"].split(","))):
+        data.mkdir()
+        (data / "meta.properties").write_text("node.id=" + properties["node.id"])
+        if properties["process.roles"] == "controller" and number == 0:
+            (data / "first-records").touch()
 elif mode == "unstarted":
     print("2026-11-23 13:40:00,000 INFO [main] KafkaServer starting")
     print("2026-11-23 13:40:00,001 ERROR [main] KafkaServer no such class")
@@ -51,18 +53,24 @@ def own_cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
 
 
-def test_a_formatted_directory_and_the_classes_of_a_node_are_made_once() -> None:
+def _names(folder: Path) -> set[str]:
+    return {path.name for path in folder.iterdir()}
+
+
+def test_formatted_directories_of_each_role_and_the_classes_of_a_node_are_made_once() -> None:
     jvm = Jvm("works")
     made = prepare("9.9.9", jvm)
     assert made.classes.exists()
-    assert [path.name for path in made.data.iterdir()] == ["meta.properties"]
+    assert _names(made.log_dir(0, controller=True)) == {"meta.properties", "first-records"}
+    for directory in (made.log_dir(1, controller=True), *(made.log_dir(each, controller=False) for each in range(3))):
+        assert _names(directory) == {"meta.properties"}
     assert prepare("9.9.9", jvm) == made
-    assert jvm.calls == 2
+    assert jvm.calls == 3
 
 
 def test_without_a_class_archive_nodes_still_start(capsys: pytest.CaptureFixture[str]) -> None:
     made = prepare("9.9.9", Jvm("unarchived"))
-    assert made.data.is_dir()
+    assert made.log_dir(0, controller=False).is_dir()
     assert not made.classes.exists()
     assert "nodes start slower" in capsys.readouterr().err
 
@@ -79,4 +87,4 @@ def test_a_release_that_does_not_start_is_refused_in_one_line_and_is_tried_again
 def test_a_directory_that_cannot_be_formatted_is_an_error_and_is_tried_again() -> None:
     with pytest.raises(InfrastructureError, match="could not format a directory: no such feature"):
         prepare("9.9.9", Jvm("unformatted"))
-    assert prepare("9.9.9", Jvm("works")).data.is_dir()
+    assert prepare("9.9.9", Jvm("works")).log_dir(0, controller=False).is_dir()

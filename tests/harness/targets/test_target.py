@@ -66,7 +66,7 @@ def test_every_dialect_has_its_targets() -> None:
 
 def test_a_version_is_a_parameter_of_the_reference() -> None:
     assert load("apache-kafka:3.6.2").version == "3.6.2"
-    assert load("apache-kafka").version == "4.3.1"
+    assert load("apache-kafka").version == "4.4.0"
     assert load("apache-kafka-zk:2.8.2").version == "2.8.2"
 
 
@@ -271,6 +271,10 @@ def test_a_duplicate_claims_the_id_of_another_under_a_name_of_its_own(installati
 def test_a_controller_before_3_9_gets_no_name_since_it_would_refuse_it(installation: Installation) -> None:
     assert "advertised.listeners" not in load("apache-kafka:3.6.2").properties(CONTROLLER, installation)
     assert "advertised.listeners" in load("apache-kafka:3.9.1").properties(CONTROLLER, installation)
+    both = replace(BOTH, controller_id=None)
+    assert load("apache-kafka:3.6.2").properties(both, _beside(installation, both))["advertised.listeners"] == (
+        "INTERNAL://node-5:9090,CLIENT://127.20.200.5:9092"
+    )
 
 
 TWO_DIRS = [replace(node, log_dirs=2) for node in (BROKER, DUPLICATE)]
