@@ -35,7 +35,7 @@ class TargetFacts:
     """The facts about a target that a plan may depend on: dialect, capabilities, listed differences, levels."""
 
     reference: str
-    """Name and version: `apache-kafka:4.3.1`."""
+    """Name and version: `apache-kafka:4.4.0`."""
     dialect: Dialect
     capabilities: frozenset[Capability]
     differences: frozenset[str]
@@ -52,7 +52,7 @@ class TargetFacts:
 
     @classmethod
     def of(cls, reference: str) -> TargetFacts:
-        """Return the facts about `quorum`, `apache-kafka:4.3.1` or the target file `path/to/acme.yaml`.
+        """Return the facts about `quorum`, `apache-kafka:4.4.0` or the target file `path/to/acme.yaml`.
 
         Raises UsageError if there is no such target.
         """

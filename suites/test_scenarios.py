@@ -1,6 +1,6 @@
 """The suites as tests: each scenario that applies to the target, the longest first.
 
-pytest fencepost/suites --fencepost-target apache-kafka:4.3.1 --fencepost-seed 7 -n 3 --dist worksteal
+pytest fencepost/suites --fencepost-target apache-kafka:4.4.0 --fencepost-seed 7 -n 3 --dist worksteal
 pytest fencepost/suites --fencepost-target quorum -m kip_631 -k cut-from-controllers
 """
 

@@ -133,7 +133,7 @@ class Pairwise:
 
 @cache
 def pairwise(target: str, backend: str, seed: int) -> Pairwise:
-    """Return the plans for `quorum`, or with a version `apache-kafka:4.3.1`. Raise UsageError if there is no such
+    """Return the plans for `quorum`, or with a version `apache-kafka:4.4.0`. Raise UsageError if there is no such
     target."""
     check_backend(backend)
     file = load(target).file

@@ -82,7 +82,7 @@ def all_features() -> tuple[Feature, ...]:
 
 
 def generate(target: str, backend: str, seed: int, variant: int = 0, choose: Draw = draw) -> Plan:
-    """Return a random plan for `quorum`, or with a version `apache-kafka:4.3.1`. Raise UsageError if there is no such
+    """Return a random plan for `quorum`, or with a version `apache-kafka:4.4.0`. Raise UsageError if there is no such
     target.
 
     A seed has any number of variants, from which a campaign that learns chooses; 0 is the plan that the seed stands

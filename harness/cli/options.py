@@ -13,7 +13,7 @@ from fencepost.harness.errors import UsageError
 
 DEFAULT_TARGET = "quorum"
 _TARGETS = (
-    "zk-controller, leader-driven, apache-kafka, apache-kafka-zk; with a version: apache-kafka:3.9.1; or the file of a "
+    "zk-controller, leader-driven, apache-kafka, apache-kafka-zk; with a version: apache-kafka:3.9.2; or the file of a "
     "target of yours: ./acme.yaml."
 )
 

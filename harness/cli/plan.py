@@ -26,7 +26,7 @@ def plan_of(scenario: str, target: str, seed: int) -> Plan:
         known_elsewhere = {each.slug: each for each in SCENARIOS}
         if scenario in known_elsewhere:
             if known_elsewhere[scenario].releases > len(facts.releases):
-                example = "apache-kafka:3.9.1..4.3.1"
+                example = "apache-kafka:3.9.2..4.4.0"
                 raise UsageError(f"the scenario {scenario} needs a target with two releases, such as {example}")
             raise UsageError(f"the scenario {scenario} does not apply to {target}: see `fencepost scenarios {target}`")
         near = difflib.get_close_matches(scenario, known, n=1)

@@ -49,7 +49,7 @@ class LiveCluster:
 
     @property
     def target(self) -> str:
-        """Return name and version of what runs: `apache-kafka:4.3.1`."""
+        """Return name and version of what runs: `apache-kafka:4.4.0`."""
         return self.run.plan.target
 
     @property

@@ -44,7 +44,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
         "--fencepost-target",
         default="quorum",
         metavar="TARGET",
-        help="what to run against: quorum, zk-controller, leader-driven, apache-kafka:3.9.1, apache-kafka-zk, or a "
+        help="what to run against: quorum, zk-controller, leader-driven, apache-kafka:3.9.2, apache-kafka-zk, or a "
         "target file of yours: ./acme.yaml",
     )
     group.addoption("--fencepost-seed", type=int, default=1, metavar="N", help="seed of the plans")

@@ -47,7 +47,7 @@ Value = int | Annotated[str, Field(pattern=r"^(current|stale|\$.+)$")]
 Acks = Literal[0, 1, "all"]
 
 Release = Literal["old", "new"]
-"""One of the two releases of a target that is upgraded, such as `apache-kafka:3.9.1..4.3.1`."""
+"""One of the two releases of a target that is upgraded, such as `apache-kafka:3.9.2..4.4.0`."""
 
 Instant = Annotated[str, Field(pattern=r"^.+\.(begun|injected|proven|healed|ended)$")]
 """`cut.proven`: a moment in the life of a named step or fault."""
@@ -62,7 +62,7 @@ class Level(StrEnum):
 
 
 def release_range(version: str) -> tuple[str, str] | None:
-    """Return the old and the new release of `3.9.1..4.3.1`; None for a single version."""
+    """Return the old and the new release of `3.9.2..4.4.0`; None for a single version."""
     old, dots, new = version.partition("..")
     return (old, new) if dots else None
 

@@ -279,7 +279,7 @@ class Plan(PlanModel):
     document: str
     seed: int
     target: Annotated[str, Field(pattern=r"^[a-z0-9-]+(:[A-Za-z0-9._-]+)?$")]
-    """`quorum`, or with a version `apache-kafka:4.3.1`, or with two for an upgrade `apache-kafka:3.9.1..4.3.1`."""
+    """`quorum`, or with a version `apache-kafka:4.4.0`, or with two for an upgrade `apache-kafka:3.9.2..4.4.0`."""
     requirements: tuple[str, ...] = ()
     """The ids of the requirements that this plan can prove."""
     level: Name | None = None

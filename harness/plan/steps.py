@@ -56,7 +56,7 @@ class Roll(PlanModel):
     as_: Name | None = None
     node: NodeRef
     release: Release | None = None
-    """The release with which it starts: the `old` or the `new` one of a target such as `apache-kafka:3.9.1..4.3.1`. Its
+    """The release with which it starts: the `old` or the `new` one of a target such as `apache-kafka:3.9.2..4.4.0`. Its
     log has to say that it runs it. None: the present one."""
     level: Name | None = None
     """A name in `levels:` of the target file. A target with ZooKeeper that is upgraded also has `old` and `new`: the

@@ -31,7 +31,7 @@ def major_minor(version: str) -> tuple[int, int]:
     """Return (4, 3) for `4.3.1`. InfrastructureError if the text is not a version of Kafka."""
     parts = version.split(".")
     if len(parts) < 2 or not all(part.isdigit() for part in parts[:2]):
-        raise InfrastructureError(f"{version!r} is not a version of Apache Kafka: give one like 4.3.1")
+        raise InfrastructureError(f"{version!r} is not a version of Apache Kafka: give one like 4.4.0")
     return int(parts[0]), int(parts[1])
 
 

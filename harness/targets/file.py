@@ -146,7 +146,7 @@ class TargetFile(PlanModel):
     level_releases: dict[str, Releases] = Field(default_factory=dict)
     """The releases that have a level; one that is not listed exists in all."""
     upgrade: UpgradeRules | None = None
-    """Its nodes can be upgraded while the cluster runs; a version such as `3.9.1..4.3.1` names both releases."""
+    """Its nodes can be upgraded while the cluster runs; a version such as `3.9.2..4.4.0` names both releases."""
     restart: Literal["at once", "when unregistered"] = "at once"
     """`when unregistered`: a broker exits if it starts while ZooKeeper still has its earlier registration."""
     differences: tuple[Difference, ...] = ()

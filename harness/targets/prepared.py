@@ -91,7 +91,7 @@ def _record_classes(version: str, java: Java, scratch: Path, made: PreparedFiles
 
 
 def _single_node(scratch: Path, roles: Collection[str], *log_dirs: Path) -> Path:
-    """Write the configuration of a node of these roles, whose controller is itself or nobody; return its path."""
+    """Write the configuration of a node of these roles, alone in its cluster; return its path."""
     port = free_port()
     listeners = {"controller": f"CONTROLLER://127.0.0.1:{port}", "broker": f"INTERNAL://127.0.0.1:{free_port()}"}
     properties = {

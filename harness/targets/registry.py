@@ -81,9 +81,9 @@ def load_file(reference: str) -> TargetFile:
 
 
 def load(reference: str) -> Target:
-    """Return the driver for `quorum`, `apache-kafka:3.9.1`, `path/to/acme.yaml` or `path/to/acme.yaml:2.1`.
+    """Return the driver for `quorum`, `apache-kafka:3.9.2`, `path/to/acme.yaml` or `path/to/acme.yaml:2.1`.
 
-    For `apache-kafka:3.9.1..4.3.1` it is one that upgrades nodes from the first release to the second.
+    For `apache-kafka:3.9.2..4.4.0` it is one that upgrades nodes from the first release to the second.
 
     Raises as `load_file` does, also for a driver that does not exist; UsageError if the environment names a planted
     defect, which only the drivers of the reference cluster have.

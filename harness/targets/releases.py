@@ -57,7 +57,7 @@ def is_build(version: str) -> bool:
 def within(version: str, releases: Releases | None) -> bool:
     """Return whether a version is in the range. None is all; a version without numbers is in no other range.
 
-    Of a target that is upgraded, `3.9.1..4.3.1`, one of the two releases has to be.
+    Of a target that is upgraded, `3.9.2..4.4.0`, one of the two releases has to be.
     """
     if releases is None:
         return True

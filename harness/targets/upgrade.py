@@ -12,7 +12,7 @@ from fencepost.harness.targets.target import Installation, Target
 
 
 class UpgradedTarget:
-    """The driver of a target that is upgraded, `apache-kafka:3.9.1..4.3.1`. All nodes start with the old release.
+    """The driver of a target that is upgraded, `apache-kafka:3.9.2..4.4.0`. All nodes start with the old release.
 
     A node without a level of its own is at the protocol level `old`, if the file has it: a release that is started
     before all nodes have it speaks as the earlier one does.

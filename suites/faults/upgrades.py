@@ -1,4 +1,4 @@
-"""Rolling upgrades and downgrades of a target with two releases, such as `apache-kafka:3.9.1..4.3.1`."""
+"""Rolling upgrades and downgrades of a target with two releases, such as `apache-kafka:3.9.2..4.4.0`."""
 
 from __future__ import annotations
 

@@ -24,7 +24,7 @@ from fencepost.suites.scenario import Scenario
 from fencepost.suites.scenarios import SCENARIOS, scenarios_for
 from fencepost.suites.target_facts import TargetFacts
 
-UPGRADED = ("apache-kafka:3.9.1..4.3.1", "apache-kafka-zk:2.8.2..3.9.1")
+UPGRADED = ("apache-kafka:3.9.2..4.4.0", "apache-kafka:4.3.1..4.4.0", "apache-kafka-zk:2.8.2..3.9.2")
 TARGETS = {name: TargetFacts.of(name) for name in (*names(), *UPGRADED)}
 CATALOGUE = catalogue()
 

@@ -41,7 +41,7 @@ class Upgrade(Operation):
 
     def left_out_reason(self, target: TargetFile, version: str, possible: frozenset[Capability]) -> str | None:
         if release_range(version) is None:
-            return f"{target.name}:{version} has one release; a version such as 3.9.1..4.3.1 names two"
+            return f"{target.name}:{version} has one release; a version such as 3.9.2..4.4.0 names two"
         return super().left_out_reason(target, version, possible)
 
     def add(self, script: Script) -> str | None:

@@ -42,7 +42,7 @@ def run(
 
     [bold]Examples[/bold]
       fencepost run duplicate-id-empty
-      fencepost run duplicate-id-empty --target apache-kafka:3.9.1
+      fencepost run duplicate-id-empty --target apache-kafka:3.9.2
       fencepost run mine.yaml --json
     """
 

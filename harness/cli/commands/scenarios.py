@@ -87,7 +87,7 @@ def conformance(
     [bold]Examples[/bold]
       fencepost conformance
       fencepost conformance apache-kafka
-      fencepost conformance apache-kafka:3.9.1 -k duplicate
+      fencepost conformance apache-kafka:3.9.2 -k duplicate
       fencepost conformance --json results.json --junitxml junit.xml
       fencepost conformance --publish store
       fencepost conformance --shard 2/4 --summary "$GITHUB_STEP_SUMMARY"
@@ -158,7 +158,7 @@ def campaign(
         str,
         typer.Argument(
             metavar="TARGET",
-            help="The target to run against: quorum, leader-driven, apache-kafka:3.9.1 …",
+            help="The target to run against: quorum, leader-driven, apache-kafka:3.9.2 …",
             autocompletion=completion.targets,
         ),
     ],

@@ -117,7 +117,7 @@ def _release(at: tuple[str | int, ...], step: object, plan: Plan) -> Iterator[Pr
         return
     if plan.releases is None:
         message = f"`release: {step.release}` needs a target with two releases, but {plan.target} has one: "
-        yield Problem((*at, "release"), message + "name both, as in `apache-kafka:3.9.1..4.3.1`")
+        yield Problem((*at, "release"), message + "name both, as in `apache-kafka:3.9.2..4.4.0`")
     servers = [node.name for node in plan.topology.nodes if "zookeeper" in node.roles]
     if step.node in (*servers, "zookeeper", "zookeeper-leader"):
         message = f"{step.node} is a ZooKeeper server: only brokers and controllers are upgraded"

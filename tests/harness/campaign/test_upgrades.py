@@ -17,7 +17,7 @@ from fencepost.harness.plan.injects import InjectStep
 from fencepost.harness.plan.steps import Heal, HealAll, Roll
 from fencepost.harness.targets.registry import load_file
 
-KRAFT, ZOOKEEPER = "apache-kafka:3.9.1..4.3.1", "apache-kafka-zk:2.8.2..3.9.1"
+KRAFT, ZOOKEEPER = "apache-kafka:3.9.2..4.4.0", "apache-kafka-zk:2.8.2..3.9.2"
 SEEDS = range(60)
 
 
@@ -83,4 +83,4 @@ def test_each_plan_has_the_feature_that_the_target_is_named_for(target: str) -> 
 
 def test_a_target_of_one_release_says_why_nothing_is_upgraded() -> None:
     reasons = {each.kind: each.reason for each in left_out(load_file("quorum"), "process", "1")}
-    assert reasons["upgrade"] == "quorum:1 has one release; a version such as 3.9.1..4.3.1 names two"
+    assert reasons["upgrade"] == "quorum:1 has one release; a version such as 3.9.2..4.4.0 names two"

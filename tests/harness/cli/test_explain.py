@@ -160,10 +160,10 @@ def test_every_id_can_be_explained(fencepost: Fencepost, tmp_path: Path) -> None
 
 def test_a_rule_of_upgrades_is_explained_without_a_target(fencepost: Fencepost, tmp_path: Path) -> None:
     done = fencepost("explain", "UPG-02", "--runs", str(tmp_path))
-    assert "asked by    2 scenarios on apache-kafka:4.2.2..4.3.1" in done.out
-    assert "2 scenarios on apache-kafka-zk:3.8.1..3.9.1" in done.out
+    assert "asked by    2 scenarios on apache-kafka:4.3.1..4.4.0" in done.out
+    assert "2 scenarios on apache-kafka-zk:3.8.1..3.9.2" in done.out
     [command] = [line for line in done.out.splitlines() if line.startswith("try ")]
-    assert "fencepost run rolling-upgrade --target apache-kafka:4.2.2..4.3.1" in command
+    assert "fencepost run rolling-upgrade --target apache-kafka:4.3.1..4.4.0" in command
 
 
 def test_the_usual_upgrade_adds_no_scenario_that_the_release_itself_is_asked(fencepost: Fencepost) -> None:

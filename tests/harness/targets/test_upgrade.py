@@ -117,7 +117,7 @@ def test_a_plan_names_a_release_only_of_a_target_that_has_two() -> None:
     assert problems(_plan("apache-kafka-zk:2.8.2..3.9.1", *steps)) == []
     assert [problem.message for problem in problems(_plan("zk-controller:1", *steps))] == [
         f"`release: {release}` needs a target with two releases, but zk-controller:1 has one: "
-        "name both, as in `apache-kafka:3.9.1..4.3.1`"
+        "name both, as in `apache-kafka:3.9.2..4.4.0`"
         for release in ("new", "old")
     ]
 
