@@ -3,19 +3,22 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import UTC, date, datetime, timedelta
 from typing import Any, Final
 
 import pyarrow as pa
 import pyarrow.compute as pc
+from deltalake import CommitProperties, DeltaTable, QueryBuilder, write_deltalake
 
 from fencepost.results.store.store import Store, StoreError
 from fencepost.results.store.tables import KEPT_ASIDE, OF_RUNS, RUNS, TABLES, Table
 
 LAST_RUNS: Final = 20
 """Runs of each test, target and backend that never expire; so many passes in a row close a violation."""
+SMALL: Final = 64 * 2**20
+"""Bytes of a file below which it is joined with others of its day; what joins them writes files of 100 MB."""
 CHUNK: Final = 1_000
 """Runs that one commit removes."""
 RETENTION_HOURS: Final = 168
@@ -42,10 +45,28 @@ def compact(store: Store) -> Iterator[Compaction]:
 
 def _compacted(store: Store, table: Table) -> Compaction:
     before = len(store.delta(table).file_uris())
-    store.patiently(lambda: store.delta(table).optimize.compact())
+    store.patiently(lambda: join_files(store.delta(table)))
     removed = store.patiently(lambda: store.delta(table).vacuum(RETENTION_HOURS, dry_run=False))
     store.patiently(lambda: store.delta(table).create_checkpoint())
     return Compaction(table.name, before, len(store.delta(table).file_uris()), len(removed))
+
+
+def join_files(table: DeltaTable) -> None:
+    """Write the days that have several small files anew, in one commit on the version that was read.
+
+    Raise CommitFailedError if another writer committed meanwhile. `DeltaTable.optimize.compact` cannot do this: of two
+    that overlap, deltalake 1.6.6 commits both, and each row is there twice; it takes no `max_commit_retries` either.
+    """
+    files = pa.table(table.get_add_actions(flatten=True))
+    small = files.filter(pc.less(files["size_bytes"], SMALL))
+    counts = small.group_by("partition.date").aggregate([([], "count_all")])
+    days = counts.filter(pc.greater(counts["count_all"], 1))["partition.date"].to_pylist()
+    if not days:
+        return
+    where = f"date IN ({_sql(days)})"
+    rows = QueryBuilder().register("rows", table).execute(f"SELECT * FROM rows WHERE {where}")
+    on_this_version = CommitProperties(max_commit_retries=0)
+    write_deltalake(table, rows, mode="overwrite", predicate=where, commit_properties=on_this_version)
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,10 +128,14 @@ def expire(store: Store, runs: Sequence[tuple[date, str]]) -> None:
     for first in range(0, len(runs), CHUNK):
         chunk = runs[first : first + CHUNK]
         ids = ", ".join("'" + id.replace("'", "''") + "'" for _, id in chunk)
-        days = ", ".join(f"DATE '{day}'" for day in sorted({day for day, _ in chunk}))
+        days = _sql({day for day, _ in chunk})
         for table in (*OF_RUNS, RUNS):
             if store.has(table):
                 _delete(store, table, f"date IN ({days}) AND run_id IN ({ids})")
+
+
+def _sql(days: Iterable[date]) -> str:
+    return ", ".join(f"DATE '{day}'" for day in sorted(days))
 
 
 def _delete(store: Store, table: Table, where: str) -> None:

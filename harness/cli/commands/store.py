@@ -108,7 +108,8 @@ def show(
 def compact(address: StoreArgument) -> None:
     """Join the small files of a store, which many publications leave; queries are faster then.
 
-    Files that were replaced more than a week ago are deleted. Readers and publishers may go on meanwhile.
+    Files that were replaced more than a week ago are deleted. Readers, publishers and other compactions may go on
+    meanwhile.
 
     [bold]Example[/bold]
       fencepost results compact store

@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
+from contextlib import ExitStack
 from datetime import timedelta
 from pathlib import Path
 
 import pytest
 from deltalake import DeltaTable, write_deltalake
+from deltalake.exceptions import CommitFailedError
 
-from fencepost.results.store.maintenance import check, compact, expire, expiry
+from fencepost.results.store import maintenance
+from fencepost.results.store.maintenance import check, compact, expire, expiry, join_files
 from fencepost.results.store.store import Store
 from fencepost.results.store.tables import FINDINGS, RUNS, TABLES
 from tests.results.store.stores import NOW, finding, run
@@ -91,6 +96,73 @@ def test_compaction_joins_files_and_loses_no_row(store: Store) -> None:
     assert (runs.before, runs.after) == (4, 1)
     assert store.read(RUNS).num_rows == 4
     assert store.add({"runs": [run("run-2")]})["runs"] == 0
+
+
+def test_of_two_compactions_that_overlap_one_is_refused_and_no_row_is_double(store: Store) -> None:
+    for n in range(4):
+        store.add({"runs": [run(f"run-{n}")]})
+    first, second = store.delta(RUNS), store.delta(RUNS)
+    join_files(first)
+    with pytest.raises(CommitFailedError):
+        join_files(second)
+    assert store.read(RUNS).num_rows == 4
+
+
+def test_a_compaction_beside_a_publication_is_refused_and_loses_nothing(store: Store) -> None:
+    for n in range(4):
+        store.add({"runs": [run(f"run-{n}")]})
+    early = store.delta(RUNS)
+    store.add({"runs": [run("meanwhile")]})
+    with pytest.raises(CommitFailedError):
+        join_files(early)
+    assert store.read(RUNS).num_rows == 5
+
+
+COMPACTING = """
+import sys
+from fencepost.harness.cli.results import compact
+print("ready", flush=True)
+sys.stdin.readline()
+compact(sys.argv[1])
+"""
+
+
+def test_compactions_of_several_processes_beside_publications_keep_each_row_once(store: Store) -> None:
+    for n in range(12):
+        store.add({"runs": [run(f"run-{n}", n % 2)], "findings": [finding(f"run-{n}", n % 2)]})
+    with ExitStack() as stack:
+        compactions = [
+            stack.enter_context(
+                subprocess.Popen(
+                    [sys.executable, "-c", COMPACTING, store.address],
+                    stdin=subprocess.PIPE,
+                    stdout=subprocess.PIPE,
+                    text=True,
+                )
+            )
+            for _ in range(2)
+        ]
+        for each in compactions:
+            assert each.stdout is not None and each.stdin is not None
+            assert each.stdout.readline() == "ready\n"
+        for each in compactions:
+            assert each.stdin is not None
+            each.stdin.write("go\n")
+            each.stdin.flush()
+        for n in range(12, 15):
+            store.add({"runs": [run(f"run-{n}")], "findings": [finding(f"run-{n}")]})
+        assert [each.wait(60) for each in compactions] == [0, 0]
+    for table in (RUNS, FINDINGS):
+        assert sorted(store.read(table)["run_id"].to_pylist()) == sorted(f"run-{n}" for n in range(15))
+    assert [state.problems for state in check(store) if state.problems] == []
+
+
+def test_files_that_are_large_are_left_as_they_are(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(maintenance, "SMALL", 1)
+    for n in range(2):
+        store.add({"runs": [run(f"run-{n}")]})
+    [runs] = [each for each in compact(store) if each.table == "runs"]
+    assert (runs.before, runs.after) == (2, 2)
 
 
 def test_a_whole_store_has_no_problem(store: Store) -> None:
