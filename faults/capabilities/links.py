@@ -24,15 +24,15 @@ class Harm(Enum):
     """The treatment of the bytes of a stream by a link."""
 
     STALL = "stall"
-    """Holds them; they arrive once it is gone, and the connection lives on."""
+    """Holds them, and the end of the connection; both arrive once it is gone, and until then the connection lives."""
     BLACKHOLE = "blackhole"
-    """Drops them. The connection stands, and is closed when the harm is gone."""
+    """Drops them. The connection stands, though its sender ends it, and is closed when the harm is gone."""
     LATENCY = "latency"
     """Delivers each of them so many milliseconds later."""
     BANDWIDTH = "bandwidth"
     """Delivers so many thousand a second, on each connection."""
     RESET = "reset"
-    """Ends the connection: an open one by its orderly end, a new one by RST."""
+    """Ends the connection, idle or not: an open one by its orderly end, a new one by RST."""
     LIMIT = "limit"
     """Delivers so many of each connection, those that are open counted from now, and ends it."""
 
@@ -112,7 +112,8 @@ class OpenConnection(Protocol):
         """Send a request, unless one is unanswered. If it cannot be sent, `fate` reports that."""
 
     def fate(self, timeout: float) -> ProbeResult:
-        """Return the state of the connection now, or within `timeout` seconds: ANSWERED if the last request was."""
+        """Return the state of the connection now, or within `timeout` seconds: ANSWERED if the last request was and
+        it has not ended since."""
 
     def close(self) -> None: ...
 

@@ -25,10 +25,12 @@ class LinkBlackhole(LinkFault):
     """Requests, replies or both on connections that `from` opens to `to` are dropped; healing closes the connections.
 
     Models a router or firewall that forgot the connection: what was sent is gone for good, in contrast to `stall`, and
-    a client that waits for an answer learns at the end that none will come. Does not model TCP, which would send the
-    bytes again and deliver them after a short loss; nor loss of single packets. That the connection was closed by
-    healing is measured at one that was open before. Connections that `to` opens to `from` are other links.
-    Source: Toxiproxy, `timeout` of 0 on each stream.
+    a client that waits for an answer learns at the end that none will come, even if the other side died long before.
+    Does not model TCP, which would send the bytes again and deliver them after a short loss; nor loss of single
+    packets; nor silence for a connection that is opened while `to` is down: it is closed at once. That no connection
+    ended before, and that healing closed it, is measured at one that was open before. Connections that `to` opens to
+    `from` are other links.
+    Source: Toxiproxy, `timeout` of 0 on each stream, and `slow_close`.
     """
 
     name: ClassVar[str] = "blackhole"

@@ -35,7 +35,8 @@ class Isolate(LinkFault):
     Models a partition that rejects (`how="cut"`), that holds bytes back (`how="stall"`) or that swallows them
     (`how="blackhole"`). Members of a group still reach each other, and clients reach all nodes unless their site is
     named; a node in both groups is on the side of `nodes`.
-    Does not model a partition in one direction (`one-way`).
+    Does not model a partition in one direction (`one-way`); nor, unless it cuts, silence for a connection that is
+    opened while its destination is down (`stall`).
     Source: Toxiproxy, as in `cut`, `stall` and `blackhole`.
     """
 

@@ -1,9 +1,11 @@
 """The base of the faults of links: effects on single links, and their proof by round trips through those links.
 
 Sources: Toxiproxy's `bandwidth` toxic at rate 0 holds bytes and delivers them when it is removed, its `timeout` toxic
-at 0 drops them and closes the connection when it is removed, `reset_peer` ends open connections and answers new ones
-with RST; a disabled proxy ends its connections and refuses new ones. Adding or removing a toxic on a link to a stopped
-process under load answers 503 after 25 s and takes effect later, so that is refused; disabling is not affected.
+at 0 drops them and closes the connection when it is removed; `slow_close` behind each of them holds the end of a
+connection. `reset_peer` ends open connections at their next bytes and answers new ones with RST, and a `timeout` of
+1 ms behind it ends those that are idle. A disabled proxy ends its connections and refuses new ones. Adding or removing
+a toxic on a link to a stopped process under load answers 503 after 25 s and takes effect later, so that is refused;
+disabling is not affected.
 """
 
 from __future__ import annotations
@@ -126,6 +128,12 @@ class LinkFault(Fault):
     held: dict[Pair, OpenConnection] = field(init=False, default_factory=dict)
     dropped: set[Pair] = field(init=False, default_factory=set)
     """Links that were seen to drop what an open connection was given."""
+    pids: dict[str, int | None] = field(init=False, default_factory=dict)
+    """The processes of the destinations when the fault began."""
+    meanwhile: dict[Pair, ProbeResult] = field(init=False, default_factory=dict)
+    """The fates of connections that were open from before, as they were when the links were released."""
+    died: set[str] = field(init=False, default_factory=set)
+    """The destinations that ended since the fault began."""
 
     capability: ClassVar[Capability] = Capability.LINKS
     bundle_script = BundleScript.LINK_EFFECTS
@@ -133,6 +141,8 @@ class LinkFault(Fault):
     """The name of the proof, for the journal."""
     holds: ClassVar[bool] = True
     """True if connections are held open from before, to see their state later."""
+    idle: ClassVar[bool] = False
+    """True if nothing is asked on them, to see what becomes of idle ones."""
 
     def targets(self) -> Mapping[str, object]:
         return {
@@ -165,6 +175,7 @@ class LinkFault(Fault):
         return any(self._runs(effect.destination) for effect in silent)
 
     def inject(self) -> None:
+        self.pids = {effect.destination: self._pid(effect.destination) for effect in self.effects}
         self._each(self._impose)
 
     def verify(self) -> Evidence:
@@ -178,12 +189,17 @@ class LinkFault(Fault):
         return evidence
 
     def recover(self) -> None:
+        silent = [effect for effect in self.effects if self._is_silent(effect)]
+        self.died |= {each.destination for each in silent if self._ended(each.destination)}
+        self.meanwhile |= {each.pair: self.held[each.pair].fate(0.0) for each in silent if each.pair in self.held}
         self._each(self._release)
 
     def verify_healed(self) -> Evidence:
         """Each link carries a round trip again. Where no process listens behind it (yet), the end of the connection
-        came through it; behind one whose destination is stopped, nothing can come."""
+        came through it; behind one whose destination is stopped, nothing can come. Of a silent link, none of the
+        connections that were open may have ended before it was released."""
         evidence, _ = self._await(self._healed, "do not answer", TIMEOUT_S)
+        evidence = self._with_ends(evidence)
         if evidence.proven:
             for held in self.held.values():
                 held.close()
@@ -204,10 +220,10 @@ class LinkFault(Fault):
 
     def _look(self, effect: Effect) -> Look:
         links, held = self.cluster.links, self.held.get(effect.pair)
-        if held is not None:
+        if held is not None and not self.idle:
             held.ask()
         trip = links.round_trip(*effect.pair, self._silent_after(effect))
-        waited = trip.reach is ProbeResult.SILENT
+        waited = self.idle or trip.reach is ProbeResult.SILENT
         opened = None if held is None else held.fate(0.0 if waited else self._silent_after(effect))
         return Look(links.state(*effect.pair), trip.reach, trip.elapsed_ms, opened, trip.closes)
 
@@ -235,8 +251,36 @@ class LinkFault(Fault):
         ended = look.closes and look.reach is ProbeResult.CLOSED
         return only_replies and ended and self._runs(effect.destination)
 
+    def _is_silent(self, effect: Effect) -> bool:
+        """Return whether the source hears nothing of the destination now, nor its end."""
+        mute = {Toxic(harm, Stream.REPLIES) for harm in (Harm.STALL, Harm.BLACKHOLE)}
+        return bool(mute & self.cluster.links.state(*effect.pair).toxics)
+
+    def _with_ends(self, evidence: Evidence) -> Evidence:
+        """Add what was seen of ends while the links were silent. A link that let one through was not silent."""
+        ended = [f"{source} to {to}" for (source, to), fate in sorted(self.meanwhile.items()) if fate in ENDED]
+        if ended:
+            how = f"connections ended while their links were to be silent: {', '.join(ended)}"
+            return Evidence(False, how, evidence.measured)
+        if not (self.died and evidence.proven):
+            return evidence
+        how = (
+            f"{evidence.how}; {', '.join(sorted(self.died))} ended meanwhile: the links held the ends of connections "
+            f"that were open, but those that were opened while it was down were closed at once"
+        )
+        return Evidence(True, how, evidence.measured)
+
     def _runs(self, node: str) -> bool:
         return self.cluster.processes.status(node).running is Running.RUNNING
+
+    def _ended(self, node: str) -> bool:
+        """Return whether the process that ran a node when the fault began is gone."""
+        return (began := self.pids.get(node)) is not None and self._pid(node) != began
+
+    def _pid(self, node: str) -> int | None:
+        """Return the process that runs a node, None if none does."""
+        status = self.cluster.processes.status(node)
+        return status.pid if status.running in (Running.RUNNING, Running.PAUSED) else None
 
     def _healed(self, effect: Effect, look: Look) -> bool:
         if look.state != HEALTHY:

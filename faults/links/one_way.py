@@ -29,8 +29,9 @@ class LinkOneWay(LinkFault):
     That is two links for each pair: the requests of what `from` opened to `to`, and the replies to what `to` opened to
     `from`. Between two nodes of both groups nothing flows either way.
     Models an asymmetric route or a half-dead switch port: bytes wait until it is healed (`how="stall"`), or are lost
-    and the connections with them when it is (`how="blackhole"`). Does not model that TCP's acknowledgements are lost
-    with the data, so senders notice later than they might in the field.
+    and the connections with them when it is (`how="blackhole"`). The end of a connection is held as bytes are, on its
+    way from `from` to `to`. Does not model that TCP's acknowledgements are lost with the data, so senders notice later
+    than they might in the field; nor silence for a connection that is opened while its destination is down.
     There is no one-way cut: the end of a connection is seen at both of its ends. What comes nearest is a `cut` from A
     to B, after which A cannot connect to B, and B to A can.
     Source: Toxiproxy, as in `stall` and `blackhole`, on one stream of each link.

@@ -23,13 +23,15 @@ class LinkReset(LinkFault):
     """Connections that `from` opened to `to` end in an orderly way, and new ones are accepted and then reset.
 
     Models a load balancer or firewall that takes connections and throws them away: connecting succeeds, in contrast to
-    `cut`, so a check that only connects takes it for healthy. Does not model RST on connections that were open, which
-    Toxiproxy ends by FIN. Both are measured: the first at a connection that was open before. Bytes under way are lost.
-    Source: Toxiproxy, `reset_peer` at once on both streams.
+    `cut`, so a check that only connects takes it for healthy. Idle connections end as well. Does not model RST on
+    connections that were open, which Toxiproxy ends by FIN. Both are measured: the first at a connection that was open
+    before and idle. Bytes under way are lost.
+    Source: Toxiproxy, `reset_peer` at once on both streams, and `timeout` of 1 ms.
     """
 
     name: ClassVar[str] = "reset"
     phrase = "connections from {from} to {to} are reset"
+    idle: ClassVar[bool] = True
     Parameters = ResetParameters
     weight = 2
 

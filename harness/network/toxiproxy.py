@@ -10,8 +10,9 @@ Proxy classes are not used, since they have no timeouts, repeat requests, and ta
 from __future__ import annotations
 
 import time
-from collections.abc import Iterable, Mapping
-from typing import Any
+from collections.abc import Iterable, Iterator, Mapping
+from itertools import product
+from typing import Any, NamedTuple
 
 import requests
 from toxiproxy.api import APIConsumer
@@ -28,16 +29,31 @@ DIRECT = {"http": ""}
 """Past any proxy that the environment names; `no_proxy` would be set in the environment for a while by each thread."""
 IMPATIENT = 2.0
 """Seconds for an answer from a server that did not give the last one."""
-_KINDS = {
-    Harm.STALL: ("bandwidth", "rate"),
-    Harm.BLACKHOLE: ("timeout", "timeout"),
-    Harm.LATENCY: ("latency", "latency"),
-    Harm.BANDWIDTH: ("bandwidth", "rate"),
-    Harm.RESET: ("reset_peer", "timeout"),
-    Harm.LIMIT: ("limit_data", "bytes"),
+
+
+class _Part(NamedTuple):
+    """A toxic of Toxiproxy that a harm is made of. `amount`: the value of its attribute; None for that of the harm."""
+
+    kind: str
+    attribute: str
+    amount: int | None = None
+
+
+_HELD_END = _Part("slow_close", "delay", 10**9)
+"""The end of a stream waits for longer than any run lasts (milliseconds), or until this part is removed."""
+_PARTS: Mapping[Harm, tuple[_Part, ...]] = {
+    Harm.STALL: (_Part("bandwidth", "rate"), _HELD_END),
+    Harm.BLACKHOLE: (_Part("timeout", "timeout"), _HELD_END),
+    Harm.LATENCY: (_Part("latency", "latency"),),
+    Harm.BANDWIDTH: (_Part("bandwidth", "rate"),),
+    Harm.RESET: (_Part("reset_peer", "timeout"), _Part("timeout", "timeout", 1)),
+    Harm.LIMIT: (_Part("limit_data", "bytes"),),
 }
-"""Toxiproxy's name of each harm, and of the attribute that says how much. Stalled is what has a bandwidth of 0, and
-dropped what times out never (0); a reset comes at once (0)."""
+"""The toxics that make up each harm, in the order in which they are added; they are removed in the other.
+
+Stalled is what has a bandwidth of 0, and dropped what times out never (0). Both let the end of a stream through at
+once, so a slow close follows; behind them it never holds bytes that are not taken, for which its removal would wait. A
+reset comes with the next bytes (0), so a connection that is idle times out, after a millisecond."""
 _HOLDING = frozenset({Harm.STALL, Harm.BANDWIDTH, Harm.LATENCY})
 """The harms that hold bytes back."""
 _RENEWALS = 3
@@ -85,7 +101,8 @@ class Toxiproxy:
 
         Hangs for 25 s, and then happens late, if the receiver is paused (SIGSTOP) under load.
         """
-        self._call("post", f"/proxies/{name}/toxics", as_good=ProxyExists, json=described(toxic))
+        for part in described(toxic):
+            self._call("post", f"/proxies/{name}/toxics", as_good=ProxyExists, json=part)
 
     def remove(self, name: str, toxic: Toxic) -> None:
         """Undo `add`. Harmless if it is not there.
@@ -95,15 +112,16 @@ class Toxiproxy:
         proxy waits with it. So a harm that holds bytes back is renewed first, with the attributes that it has. A
         higher rate would let all through at once, but the server panics if it reads that rate in the middle of a chunk.
         """
-        path = f"/proxies/{name}/toxics/{_name(toxic)}"
+        first, *others = (f"/proxies/{name}/toxics/{part['name']}" for part in described(toxic))
         for _ in range(_RENEWALS if toxic.harm in _HOLDING else 0):
-            self._call("post", path, as_good=NotFound, json={"attributes": {}})
+            self._call("post", first, as_good=NotFound, json={"attributes": {}})
             time.sleep(_UNTIL_WRITTEN)
-        self._call("delete", path, as_good=NotFound)
+        for path in (*reversed(others), first):
+            self._call("delete", path, as_good=NotFound)
 
     def state(self, name: str) -> LinkState:
         found = self._call("get", f"/proxies/{name}")
-        return LinkState(found["enabled"], frozenset(map(_toxic, found["toxics"])))
+        return LinkState(found["enabled"], frozenset(_toxics(found["toxics"])))
 
     def sent(self, name: str) -> int:
         """Bytes of requests that were passed on, of connections that have ended. Needs `-proxy-metrics`."""
@@ -139,23 +157,23 @@ class Toxiproxy:
         return response.text if path == "/metrics" else response.json()
 
 
-def described(toxic: Toxic) -> dict[str, Any]:
-    """The body of the request that adds it."""
-    kind, attribute = _KINDS[toxic.harm]
-    return {
-        "name": _name(toxic),
-        "type": kind,
-        "stream": _STREAMS[toxic.stream],
-        "attributes": {attribute: toxic.amount},
-    }
+def described(toxic: Toxic) -> list[dict[str, Any]]:
+    """The bodies of the requests that add it, in their order."""
+    return [
+        {
+            "name": f"{toxic.harm.value}-{toxic.stream.value}-{part.kind}",
+            "type": part.kind,
+            "stream": _STREAMS[toxic.stream],
+            "attributes": {part.attribute: toxic.amount if part.amount is None else part.amount},
+        }
+        for part in _PARTS[toxic.harm]
+    ]
 
 
-def _name(toxic: Toxic) -> str:
-    return f"{toxic.harm.value}-{toxic.stream.value}"
-
-
-def _toxic(found: Mapping[str, Any]) -> Toxic:
-    """Decode a toxic of the server that `add` made."""
-    harm, stream = str(found["name"]).split("-")
-    _, attribute = _KINDS[Harm(harm)]
-    return Toxic(Harm(harm), Stream(stream), found["attributes"][attribute])
+def _toxics(found: Iterable[Mapping[str, Any]]) -> Iterator[Toxic]:
+    """Decode what `add` made; a harm is there once all of its parts are."""
+    there = {str(each["name"]): each["attributes"] for each in found}
+    for harm, stream in product(Harm, Stream):
+        names = [part["name"] for part in described(Toxic(harm, stream))]
+        if there.keys() >= set(names):
+            yield Toxic(harm, stream, there[names[0]][_PARTS[harm][0].attribute])

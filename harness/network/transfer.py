@@ -62,14 +62,14 @@ class HeldConnection:
     def fate(self, timeout: float) -> ProbeResult:
         deadline = time.monotonic() + timeout
         try:
-            while self._asked and self._end is None and not _whole(self._received):
+            while self._end is None and not (self._asked and _whole(self._received)):
                 self._connection.settimeout(max(0.001, deadline - time.monotonic()))
                 part = self._connection.recv(CHUNK)
                 self._received += part
                 if not part:
                     self._end = ProbeResult.CLOSED
         except TimeoutError:
-            return ProbeResult.SILENT
+            return ProbeResult.SILENT if self._asked else ProbeResult.ANSWERED
         except OSError as error:
             self._end = met(error)
         self._asked = False

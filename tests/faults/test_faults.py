@@ -12,7 +12,17 @@ import pytest
 import fencepost.faults.clock.clock_fault
 import fencepost.faults.links.link_fault
 import fencepost.faults.processes.process_fault
-from fencepost.faults.capabilities import BOTH, HEALTHY, Broken, CapabilityError, Harm, LinkState, Running, Stream
+from fencepost.faults.capabilities import (
+    BOTH,
+    HEALTHY,
+    Broken,
+    CapabilityError,
+    Harm,
+    LinkState,
+    ProbeResult,
+    Running,
+    Stream,
+)
 from fencepost.faults.links.link_fault import harmed
 from fencepost.faults.registry import FAULTS, UnknownFault, build, names_in_family
 from tests.faults.cases import CASES
@@ -128,6 +138,35 @@ def test_a_stall_is_not_released_while_its_node_is_paused(cluster: FakeCluster) 
     cluster.pause("node-4")
     with pytest.raises(CapabilityError, match="cannot release"):
         fault.recover()
+
+
+@pytest.mark.parametrize("back", [False, True])
+@pytest.mark.parametrize("name", ["stall", "blackhole"])
+def test_healing_tells_that_a_node_died_in_the_silence(name: str, back: bool, cluster: FakeCluster) -> None:
+    fault = build(name, cluster, {"from": ["node-4"], "to": ["node-1", "node-5"]})
+    fault.set_up()
+    fault.inject()
+    cluster.kill("node-1")
+    if back:
+        cluster.start("node-1")
+    fault.recover()
+    evidence = fault.verify_healed()
+    assert evidence.proven
+    assert "; node-1 ended meanwhile: the links held the ends of connections" in evidence.how
+
+
+def test_a_silent_link_that_lets_the_end_of_a_connection_through_is_not_proven(cluster: FakeCluster) -> None:
+    fault = build("stall", cluster, {"from": ["node-4"], "to": ["node-1"]})
+    fault.set_up()
+    fault.inject()
+    assert fault.verify().proven
+    cluster.open["node-4", "node-1"][0].end = ProbeResult.CLOSED
+    fault.recover()
+    evidence = fault.verify_healed()
+    assert (evidence.proven, evidence.how) == (
+        False,
+        "connections ended while their links were to be silent: node-4 to node-1",
+    )
 
 
 def test_links_to_a_node_that_died_meanwhile_count_as_healed(cluster: FakeCluster) -> None:

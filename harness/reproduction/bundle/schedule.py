@@ -74,7 +74,8 @@ def _of_links(
                 if effect["effect"] == "cut":
                     yield Action(at, "cut", (effect["from"], proxy))
                 for toxic in _toxics(effect["effect"]):
-                    yield Action(at, "harm", (effect["from"], proxy, json.dumps(described(toxic))))
+                    for part in described(toxic):
+                        yield Action(at, "harm", (effect["from"], proxy, json.dumps(part)))
             if "recovering" in events:
                 yield Action(events["recovering"].t - begin, "restore", (effect["from"], proxy))
 

@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import socket
+import subprocess
+import sys
 import time
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
+from contextlib import suppress
+from dataclasses import dataclass, field
 from typing import Any, cast
 
 import pytest
@@ -24,10 +27,11 @@ from fencepost.faults.capabilities import (
 )
 from fencepost.faults.fault import Fault
 from fencepost.faults.links.flapping import Flapping
+from fencepost.faults.links.link_fault import ENDED, SILENT_AFTER, LinkFault
 from fencepost.faults.links.slow import LinkSlow, SlowParameters
 from fencepost.faults.registry import build, names_in_family
 from fencepost.harness.network.addresses import PEER_PORT, Addresses, Endpoint
-from fencepost.harness.network.layout import Layout, Node, Proxy, Role, site_names
+from fencepost.harness.network.layout import Layout, Listener, Node, Proxy, Role, site_names
 from fencepost.harness.network.links import ToxiproxyLinks
 from fencepost.harness.network.roundtrip import API_VERSIONS
 from fencepost.harness.network.toxiproxy import Toxiproxy
@@ -35,21 +39,34 @@ from tests.faults.cases import CASES, A, B
 
 pytestmark = pytest.mark.integration
 
+ANSWER = """
+import socket, sys, threading
+def answer(connection):
+    while request := connection.recv(100):
+        connection.sendall(b"\\0\\0\\0\\4" + request[8:12])
+server = socket.create_server((sys.argv[1], int(sys.argv[2])))
+print("listening", flush=True)
+while True:
+    threading.Thread(target=answer, args=[server.accept()[0]], daemon=True).start()
+"""
+"""A server that answers requests of the smallest size."""
+
 PARAMS = {name: case.links for name, case in CASES.items() if case.links is not None}
 
 
 @dataclass
 class _Around:
-    """Nodes that run, and real links between them."""
+    """Nodes that run until they are named in `dead`, and real links between them."""
 
     links: ToxiproxyLinks
+    dead: set[str] = field(default_factory=set)
 
     @property
     def processes(self) -> _Around:
         return self
 
     def status(self, node: str) -> ProcessStatus:
-        return ProcessStatus(Running.RUNNING, pid=1)
+        return ProcessStatus(Running.EXITED if node in self.dead else Running.RUNNING, pid=1)
 
 
 @pytest.fixture
@@ -113,6 +130,35 @@ def test_a_connection_that_was_open_fares_as_it_is_written(
     for evidence, fate in ((_proven(fault), broken), (_healed(fault), healed)):
         measured = cast("dict[str, Any]", evidence.measured[f"{A} to {B}"])
         assert measured["now"]["open connection"] == fate
+
+
+@pytest.mark.parametrize("name", ["stall", "blackhole"])
+def test_the_death_of_a_node_is_not_noticed_through_silent_links_but_by_new_connections(
+    name: str, layout: Layout, toxiproxy: Toxiproxy
+) -> None:
+    """The node is a process, which is killed: its kernel ends its connections."""
+    toxiproxy.populate(layout.links())
+    around = _Around(ToxiproxyLinks(layout, lambda proxy: toxiproxy, lambda node: False))
+    fault = cast("LinkFault", build(name, cast("Cluster", around), {"from": [A], "to": [B]}))
+    server = layout.node(B).endpoint(Listener.INTERNAL)
+    with subprocess.Popen([sys.executable, "-c", ANSWER, *map(str, server)], stdout=subprocess.PIPE) as process:
+        assert process.stdout is not None
+        process.stdout.readline()
+        with socket.create_connection(layout.link(A, B).listen, 5) as idle:
+            _proven(fault)
+            process.kill()
+            process.wait()
+            around.dead.add(B)
+            assert fault.held[A, B].fate(SILENT_AFTER) is ProbeResult.SILENT
+            idle.settimeout(SILENT_AFTER)
+            with pytest.raises(TimeoutError):
+                idle.recv(1)
+            assert around.links.reach(A, B, 5) in ENDED
+            evidence = _healed(fault)
+            assert f"; {B} ended meanwhile: the links held the ends of connections that were open" in evidence.how
+            idle.settimeout(5)
+            with suppress(ConnectionResetError):
+                assert idle.recv(1) == b""
 
 
 @pytest.mark.parametrize("bytes_", [1, 14, 15, 100])

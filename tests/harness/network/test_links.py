@@ -1,11 +1,12 @@
 """Links between real sockets through a real Toxiproxy: broken as asked, measured, and healed."""
 
 import socket
+import struct
 import threading
 import time
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import ExitStack
+from contextlib import ExitStack, suppress
 from dataclasses import replace
 from http.server import BaseHTTPRequestHandler, HTTPServer
 
@@ -258,3 +259,74 @@ def test_the_server_survives_that_stalls_of_many_connections_heal(
                 time.sleep(0.1 / len(opened))  # it looks at each chunk every 100 ms: one of them is always at its turn
             toxiproxy.remove("link-many", stall)
         assert toxiproxy.state("link-many") == HEALTHY
+
+
+@pytest.fixture
+def ends(layout: Layout, toxiproxy: Toxiproxy) -> Iterator[tuple[socket.socket, socket.socket]]:
+    """Both ends of a connection from A to B."""
+    toxiproxy.populate([layout.link(A, B)])
+    with (
+        socket.create_server((layout.nodes[1].address, PEER_PORT)) as server,
+        socket.create_connection(layout.link(A, B).listen, SOON) as opened,
+    ):
+        accepted, _ = server.accept()
+        with accepted:
+            yield opened, accepted
+
+
+def hears(end: socket.socket, timeout: float) -> bytes | None:
+    """Return what comes: nothing at the end of the connection, None if it is silent."""
+    end.settimeout(timeout)
+    try:
+        return end.recv(100)
+    except TimeoutError:
+        return None
+
+
+@pytest.mark.parametrize(("abrupt", "queued"), [(False, b""), (False, b"before the end"), (True, b"")])
+@pytest.mark.parametrize("stream", list(Stream))
+@pytest.mark.parametrize("harm", [Harm.STALL, Harm.BLACKHOLE])
+def test_the_end_of_a_connection_comes_through_a_silent_link_once_it_heals(
+    harm: Harm,
+    stream: Stream,
+    abrupt: bool,
+    queued: bytes,
+    ends: tuple[socket.socket, socket.socket],
+    layout: Layout,
+    toxiproxy: Toxiproxy,
+) -> None:
+    """As when a node dies: the other side learns nothing, whether it waits for an answer or sends."""
+    dead, waits = ends if stream is Stream.REQUESTS else reversed(ends)
+    links = ToxiproxyLinks(layout, lambda proxy: toxiproxy, lambda node: False)
+    links.harm(A, B, frozenset(Toxic(harm, each) for each in BOTH))
+    dead.sendall(queued)
+    if abrupt:  # as of a process that had not read everything
+        dead.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
+    dead.close()
+    assert hears(waits, 3 * AT_ONCE) is None
+    for _ in range(3):
+        waits.sendall(b"are you there?")
+        assert hears(waits, AT_ONCE) is None
+    links.restore(A, B)
+    if queued and harm is Harm.STALL:
+        assert hears(waits, SOON) == queued
+    with suppress(ConnectionResetError):
+        assert hears(waits, SOON) == b""
+
+
+def test_what_the_other_side_closes_goes_on_through_the_stream_that_is_whole(
+    ends: tuple[socket.socket, socket.socket], layout: Layout, toxiproxy: Toxiproxy
+) -> None:
+    opened, accepted = ends
+    links = ToxiproxyLinks(layout, lambda proxy: toxiproxy, lambda node: False)
+    links.harm(A, B, stalled([Stream.REQUESTS]))
+    accepted.close()
+    assert hears(opened, SOON) == b""
+
+
+def test_a_reset_ends_idle_connections_as_well(
+    ends: tuple[socket.socket, socket.socket], layout: Layout, toxiproxy: Toxiproxy
+) -> None:
+    links = ToxiproxyLinks(layout, lambda proxy: toxiproxy, lambda node: False)
+    links.harm(A, B, frozenset(Toxic(Harm.RESET, each) for each in BOTH))
+    assert [hears(end, SOON) for end in ends] == [b"", b""]

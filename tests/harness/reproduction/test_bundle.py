@@ -73,12 +73,14 @@ def test_the_script_does_what_the_journal_says_at_its_times() -> None:
         (2.0, "restore", ("node-4", "link-4-5")),
         (3.1, "harm", ("node-5", "link-5-4")),
         (3.1, "harm", ("node-5", "link-5-4")),
+        (3.1, "harm", ("node-5", "link-5-4")),
         (4.1, "kill", ("node-5",)),
         (5.0, "start", ("node-5",)),
     ]
     assert [json.loads(action.words[2])["type"] for action in found.actions if action.verb == "harm"] == [
         "latency",
         "bandwidth",
+        "slow_close",
     ]
     assert [re.split(r"[ :]", message)[0] for message in found.missing] == ["on-off", "bad"]
 
