@@ -39,13 +39,21 @@ from fencepost.faults.capabilities.links import (
     Toxic,
     Transfer,
 )
-from fencepost.faults.capabilities.processes import Duplicates, Processes, ProcessStatus, Running
+from fencepost.faults.capabilities.processes import (
+    ORDERLY,
+    Duplicates,
+    Processes,
+    ProcessStatus,
+    Running,
+    exit_in_words,
+)
 
 __all__ = [
     "BOTH",
     "CHANGES",
     "CUT",
     "HEALTHY",
+    "ORDERLY",
     "Broken",
     "Capability",
     "CapabilityError",
@@ -80,4 +88,5 @@ __all__ = [
     "Stream",
     "Toxic",
     "Transfer",
+    "exit_in_words",
 ]

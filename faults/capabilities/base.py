@@ -40,8 +40,22 @@ class Capability(Enum):
 
 @dataclass(frozen=True)
 class Evidence:
-    """A measurement, and whether it proves the claim. `measured` is journalled as it is: JSON only."""
+    """A measurement, and whether it proves the claim. `measured` is journalled as it is: JSON only.
+
+    `how` says how the claim is proven; of a claim that is not, `missed` says what was found in place of it.
+    """
 
     proven: bool
     how: str
     measured: Mapping[str, object]
+    missed: str = ""
+
+    @classmethod
+    def against(cls, missed: str, measured: Mapping[str, object] | None = None) -> Evidence:
+        """Return the evidence that the claim is not so."""
+        return cls(False, missed, measured or {}, missed)
+
+    @property
+    def shortfall(self) -> str:
+        """Why the claim is not proven, in words that say nothing of it as if it were so."""
+        return self.missed or f"this was not seen: {self.how}"

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import Enum
+from signal import Signals
 from typing import Protocol
 
 
@@ -15,6 +16,10 @@ class Running(Enum):
     RUNNING = "running"
     PAUSED = "paused"
     EXITED = "exited"
+
+
+ORDERLY = (0, 128 + Signals.SIGTERM, -Signals.SIGTERM)
+"""The exit codes of a process that ends on request; a JVM exits with 143."""
 
 
 @dataclass(frozen=True)
@@ -28,6 +33,13 @@ class ProcessStatus:
     pid: int | None = None
     started: float | None = None
     exit_code: int | None = None
+
+
+def exit_in_words(exit_code: int | None) -> str:
+    """Describe the end of a process: `exit code 1`, `signal SIGKILL`."""
+    if exit_code is None:
+        return "an unknown exit code"
+    return f"signal {Signals(-exit_code).name}" if exit_code < 0 else f"exit code {exit_code}"
 
 
 class Processes(Protocol):

@@ -82,7 +82,7 @@ class ClockFault(Fault):
             if proven and (waited > ASKED_WITHIN or all(each.asked for each in found.values())):
                 return Evidence(True, how, measured(found))
             if not proven and waited > TIMEOUT_S:
-                return Evidence(False, _against(found), measured(found))
+                return Evidence.against(_against(found), measured(found))
             time.sleep(0.02)
 
 

@@ -67,7 +67,7 @@ class BitFlip(Fault):
     def verify(self) -> Evidence:
         """Read as any process reads that opens the file now."""
         if self.flip is None:
-            return Evidence(False, "nothing was turned over", {})
+            return Evidence.against("nothing was turned over")
         found = self._read(self.flip)
         how = f"read byte {self.flip.offset} of {self.flip.file}: {found}, it was {self.flip.was}"
         turned = found is not None and found ^ self.flip.was == 1 << self.bit

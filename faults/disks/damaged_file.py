@@ -5,7 +5,7 @@ from __future__ import annotations
 import random
 import time
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import ClassVar, Literal, Self
 
 from pydantic import model_validator
@@ -13,17 +13,20 @@ from pydantic import model_validator
 from fencepost.faults.capabilities import Capability, CapabilityError, Cluster, Damage, Evidence, Running
 from fencepost.faults.disks.rule_fault import Files
 from fencepost.faults.generation import BreakableCluster, GeneratedFault, one_holder
+from fencepost.faults.last_words import last_words
 from fencepost.faults.parameters import EndingMethod, FaultParameters, Milliseconds, NodeRef
 from fencepost.faults.processes.process_fault import ProcessFault, await_ready, generated, measured
 from fencepost.faults.processes.restored import back_up
 
 DamageName = Literal["lost", "cut", "garbage", "older"]
+Outcome = Literal["taken", "refused", "fatal later", "silent"]
+_AFTER: Mapping[Outcome, str] = {
+    "refused": "it refused the files and they were put back",
+    "fatal later": "it took the files, answered, and ended by itself; they were put back",
+    "silent": "it neither answered nor ended on the files, was ended, and they were put back",
+}
 OPENED_WITHIN = 5.0
 """Seconds for a broker that answers to learn of its partitions from the controller, and to open them."""
-LAST_WORDS = 5
-"""The number of log lines of a node that did not start, for the journal."""
-STACK = ("\tat ", "\t...", "  File ", "    ")
-"""The begins of the lines of a stack, in Java and in Python: the reason stands before them."""
 
 
 @dataclass(frozen=True)
@@ -97,9 +100,11 @@ class DamagedFile(ProcessFault):
     holds some files of another moment than the rest. Does not model damage while the process runs: `bit-flip`,
     `torn-write` and `disk-error` do.
 
-    Healed by a restart on what is left, until the node answers. One that ends by itself instead has refused the files:
-    its last words go to the journal, all files are put back as they were before, and it is started once more. Where the
-    log of a partition is damaged, a copy of its records is lost, as with `emptied`.
+    Healed by a restart on what is left, until the node answers. Three others are told apart in the journal, each with
+    the last words of the node: one that ends before it answered has *refused* the files; one that ends soon after its
+    answer took them, and they were *fatal later*; one that does neither is *silent*, and is ended. Then all files are
+    put back as they were before, and it is started once more. Where the log of a partition is damaged, a copy of its
+    records is lost, as with `emptied`.
     """
 
     name: ClassVar[str] = "damaged-file"
@@ -116,7 +121,8 @@ class DamagedFile(ProcessFault):
         self.how = parameters.how
         self.age_ms = 2000 if parameters.age_ms is None else parameters.age_ms
         self.had: Mapping[str, str] = {}
-        self.refused: Sequence[str] = ()
+        self.outcome: Outcome = "taken"
+        self.last_words: Sequence[str] = ()
 
     @classmethod
     def generate(cls, rng: random.Random, cluster: BreakableCluster) -> GeneratedFault | None:
@@ -165,23 +171,26 @@ class DamagedFile(ProcessFault):
         self.restart(self.node)
 
     def verify_healed(self) -> Evidence:
-        ready = self._await_started()
-        if not ready.proven and self._ended() and not self.refused:
-            said = [line for line in self.cluster.processes.said(self.node) if not line.startswith(STACK)]
-            self.refused = said[-LAST_WORDS:] or ("nothing",)
+        ready = await_ready(self.cluster, self.names)
+        if self.outcome == "taken" and (outcome := self._outcome(ready)) != "taken":
+            self.outcome = outcome
+            self.last_words = last_words(self.cluster.processes.said(self.node)) or ("nothing",)
+            self.down(self.node)
             self.cluster.directories.repair(self.node)
             self.restart(self.node)
             ready = await_ready(self.cluster, self.names)
-        how = f"{ready.how}, after it refused the files and they were put back" if self.refused else ready.how
-        return Evidence(ready.proven, how, {**ready.measured, "refused": list(self.refused)})
+        how = ready.how if self.outcome == "taken" else f"{ready.how}, after {_AFTER[self.outcome]}"
+        return replace(ready, how=how, measured={**ready.measured, self.outcome: list(self.last_words)})
 
-    def _await_started(self) -> Evidence:
-        """Wait until it answers, and has opened what it holds: a broker may answer before it opens its partitions."""
-        ready = await_ready(self.cluster, self.names)
-        readable = self.damage in (Damage.LOST, Damage.OLDER) or self.refused
-        if not ready.proven or readable or not self.cluster.processes.await_end(self.node, OPENED_WITHIN):
-            return ready
-        return Evidence(False, f"{self.node} answered, and ended by itself when it opened the files", ready.measured)
+    def _outcome(self, ready: Evidence) -> Outcome:
+        """Return what became of the files. A broker may answer before it opens its partitions."""
+        if self._ended():
+            return "fatal later" if ready.proven else "refused"
+        if not ready.proven:
+            return "silent"
+        readable = self.damage in (Damage.LOST, Damage.OLDER)
+        ends = not readable and self.cluster.processes.await_end(self.node, OPENED_WITHIN)
+        return "fatal later" if ends else "taken"
 
     def _ended(self) -> bool:
         return self.cluster.processes.status(self.node).running is Running.EXITED

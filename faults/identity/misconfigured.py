@@ -60,7 +60,8 @@ class MisconfiguredFault(ProcessFault):
         ready = await_ready(self.cluster, self.names)
         right = not self.is_misconfigured()
         how = ready.how if right else "the files still hold a wrong identity"
-        return Evidence(ready.proven and right, how, {**ready.measured, **self.claims()})
+        measured = {**ready.measured, **self.claims()}
+        return Evidence(ready.proven and right, how, measured, ready.missed if right else how)
 
     def claims(self) -> Mapping[str, object]:
         return {f"{name} claims": asdict(self.cluster.directories.claim(name)) for name in self.names}

@@ -115,7 +115,8 @@ class Flapping(LinkFault):
         now = super().verify_healed()
         changes = self._evidence(self._changes, of=len(self._changes))
         if not now.proven or not changes.proven:
-            return Evidence(False, changes.how if now.proven else now.how, {**now.measured, **changes.measured})
+            missed = changes.shortfall if now.proven else now.shortfall
+            return Evidence.against(missed, {**now.measured, **changes.measured})
         return Evidence(True, f"{now.how}; {changes.how}", {**now.measured, **changes.measured})
 
     def _guard(self) -> None:
@@ -165,9 +166,9 @@ class Flapping(LinkFault):
             raise self._failure
         for number, change in enumerate(changes, 1):
             if not change["proven"]:
-                return Evidence(False, f"change {number} of {of}, to {change['links']}: {change['how']}", measured)
+                return Evidence.against(f"change {number} of {of}, to {change['links']}: {change['how']}", measured)
         if len(changes) < of:
-            return Evidence(False, f"only {len(changes)} of {of} changes came", measured)
+            return Evidence.against(f"only {len(changes)} of {of} changes came", measured)
         how = f"{len(changes)} changes, each shown by a round trip through each link"
         late = [
             change["shown_ms"] - change["until_ms"] for change in changes if change["shown_ms"] > change["until_ms"]

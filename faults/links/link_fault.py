@@ -215,7 +215,8 @@ class LinkFault(Fault):
             looks = self._each(self._look)
             wrong = [effect for effect in self.effects if not right(effect, looks[effect.pair])]
             if not wrong or time.monotonic() > deadline:
-                return Evidence(not wrong, self._how(wrong, what, timeout), self._measured(looks)), looks
+                how = self._how(wrong, what, timeout)
+                return Evidence(not wrong, how, self._measured(looks), how if wrong else ""), looks
             time.sleep(LOOK_AGAIN)
 
     def _look(self, effect: Effect) -> Look:

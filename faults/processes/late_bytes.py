@@ -161,12 +161,12 @@ class LateBytes(LinkFault):
             "still held": _as_json(left),
         }
         if self.released and not any(given.values()):
-            return Evidence(False, "nothing of the held bytes was passed on", data)
+            return Evidence.against("nothing of the held bytes was passed on", data)
         if left:
-            return Evidence(False, f"the links still hold what a dead process sent after {DRAINED_WITHIN:g} s", data)
+            return Evidence.against(f"the links still hold what a dead process sent after {DRAINED_WITHIN:g} s", data)
         passed = "their bytes were passed on" if self.released else "their destinations had closed them before"
         how = f"the connections of the dead process ended at the proxy; {passed}"
-        return Evidence(ready.proven, how if ready.proven else ready.how, data)
+        return Evidence(ready.proven, how, data, ready.missed)
 
     def _given(self) -> dict[Pair, int]:
         return {pair: self.cluster.links.passed_on(*pair) - count for pair, count in self.given.items()}

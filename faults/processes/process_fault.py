@@ -8,7 +8,14 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from typing import TypedDict, Unpack
 
-from fencepost.faults.capabilities import CapabilityError, Cluster, Evidence, ProcessStatus, Running
+from fencepost.faults.capabilities import (
+    CapabilityError,
+    Cluster,
+    Evidence,
+    ProcessStatus,
+    Running,
+    exit_in_words,
+)
 from fencepost.faults.fault import Fault
 from fencepost.faults.generation import Aim, GeneratedFault, HealOrder
 from fencepost.faults.parameters import EndingMethod, FaultParameters
@@ -92,7 +99,7 @@ class ProcessFault(Fault):
             found = {name: self.cluster.processes.status(name) for name in self.names}
             proven = all(map(wanted, found.values()))
             if proven or time.monotonic() > deadline:
-                return Evidence(proven, how, measured(found))
+                return Evidence(proven, how, measured(found), "" if proven else in_words(found))
             time.sleep(0.01)
 
 
@@ -103,7 +110,7 @@ def await_ready(cluster: Cluster, names: Sequence[str]) -> Evidence:
         try:
             cluster.processes.await_ready(name, max(0.1, deadline - time.monotonic()))
         except CapabilityError as error:
-            return Evidence(False, str(error), measured({name: cluster.processes.status(name)}))
+            return Evidence.against(str(error), measured({name: cluster.processes.status(name)}))
     return Evidence(True, "each answered a request", measured({n: cluster.processes.status(n) for n in names}))
 
 
@@ -133,6 +140,15 @@ def generated(
         quorum=aim.away_quorum,
         title=title,
         **traits,
+    )
+
+
+def in_words(found: Mapping[str, ProcessStatus]) -> str:
+    """Describe the process table: `node-4 is running; node-5 is exited (exit code 1)`."""
+    return "; ".join(
+        f"{name} is {status.running.value}"
+        + ("" if status.exit_code is None else f" ({exit_in_words(status.exit_code)})")
+        for name, status in found.items()
     )
 
 

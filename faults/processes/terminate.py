@@ -3,18 +3,24 @@
 from __future__ import annotations
 
 import random
-import signal
 import time
+from collections.abc import Mapping
 from typing import ClassVar
 
-from fencepost.faults.capabilities import Capability, Cluster, Evidence, Running
+from fencepost.faults.capabilities import (
+    ORDERLY,
+    Capability,
+    Cluster,
+    Evidence,
+    ProcessStatus,
+    Running,
+    exit_in_words,
+)
 from fencepost.faults.fault import BundleScript
 from fencepost.faults.generation import BreakableCluster, GeneratedFault, one_broker, one_of_quorum
+from fencepost.faults.last_words import last_error
 from fencepost.faults.parameters import FaultParameters, Milliseconds, NodeRefs, names_in
 from fencepost.faults.processes.process_fault import ProcessFault, await_ready, generated, measured
-
-ORDERLY = (0, 128 + signal.SIGTERM, -signal.SIGTERM)
-"""The exit codes of a process that ends on request; a JVM exits with 143."""
 
 
 class TerminateParameters(FaultParameters):
@@ -30,7 +36,8 @@ class Terminate(ProcessFault):
     Models an operator's stop, or an orchestrator that moves a node. What is done before the end is the target's: where
     it has a controlled shutdown it hands over what it leads, and closes its logs. Does not model an orchestrator that
     sends SIGKILL after a timeout: `within_ms` is how long it may take, and a node that takes longer
-    leaves the fault unproven. Proven from the process table: gone, and by an exit code that answers SIGTERM.
+    leaves the fault unproven. Proven from the process table: gone, and by an exit code that answers SIGTERM; any other
+    breaks LIVE-07.
     """
 
     name: ClassVar[str] = "terminate"
@@ -65,7 +72,15 @@ class Terminate(ProcessFault):
         found = {name: self.cluster.processes.status(name) for name in self.names}
         proven = all(each.running is Running.EXITED and each.exit_code in ORDERLY for each in found.values())
         data = {**measured(found), "seconds": round(time.monotonic() - began, 3)}
-        return Evidence(proven, "the process table: each ended by itself, on request", data)
+        how = "the process table: each ended by itself, on request"
+        return Evidence(proven, how, data, "" if proven else self._against(found))
+
+    def _against(self, found: Mapping[str, ProcessStatus]) -> str:
+        """Say which did not end on request, how they ended, and the last error that each logged."""
+        wrong = [name for name, each in found.items() if each.exit_code not in ORDERLY]
+        errors = {name: last_error(self.cluster.processes.said(name)) for name in wrong}
+        said = [f"{name} {_ended(found[name])}" + (f" ({errors[name]})" if errors[name] else "") for name in wrong]
+        return "after SIGTERM " + "; ".join(said)
 
     def recover(self) -> None:
         """Wait for processes that are still ending: they would be down again soon after their restart."""
@@ -81,3 +96,7 @@ class Terminate(ProcessFault):
             status = self.cluster.processes.status(name)
             if status.pid == pid and status.running is not Running.EXITED:
                 self.cluster.processes.await_end(name, max(0.0, deadline - time.monotonic()))
+
+
+def _ended(status: ProcessStatus) -> str:
+    return f"ended with {exit_in_words(status.exit_code)}" if status.running is Running.EXITED else "did not end"

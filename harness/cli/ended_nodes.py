@@ -5,9 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 
-from fencepost.faults.capabilities import CapabilityError, Running
+from fencepost.faults.capabilities import CapabilityError, Running, exit_in_words
 from fencepost.faults.processes.process_fault import READY_TIMEOUT_S
-from fencepost.harness.backends.exit_summary import described_exit
 from fencepost.harness.engine.context import Context
 from fencepost.harness.engine.errors import StepError
 from fencepost.harness.errors import UsageError
@@ -29,7 +28,7 @@ def how_it_ended(context: Context, node: str) -> str:
     exit_code = processes.status(node).exit_code
     lines = [] if (exit_code or 0) < 0 else [line.strip() for line in processes.said(node) if line.strip()]
     last = f": {lines[-1]}" if lines else ""
-    return f"{node} ended with {described_exit(exit_code)}{last}"
+    return f"{node} ended with {exit_in_words(exit_code)}{last}"
 
 
 def start_nodes(context: Context, references: Sequence[str]) -> list[str]:

@@ -57,11 +57,11 @@ class ActiveFaults:
             evidence = fault.verify()
         except CapabilityError as error:
             self._note_if_lost(error)
-            evidence = Evidence(False, str(error), {})
+            evidence = Evidence.against(str(error))
         event = self._write(name, "proven" if evidence.proven else "unproven", _data(evidence))
         if not evidence.proven:
             self._raise_if_lost()
-            raise FaultError(f"the fault {name} did not take effect: {evidence.how}")
+            raise FaultError(f"the fault {name} did not take effect: {evidence.shortfall}")
         return event
 
     def heal(self, name: str) -> None:
@@ -101,12 +101,12 @@ class ActiveFaults:
                 evidence = self._active[name].verify_healed()
             except CapabilityError as error:
                 self._note_if_lost(error)
-                evidence = Evidence(False, str(error), {})
+                evidence = Evidence.against(str(error))
             self._write(name, "healed" if evidence.proven else "unhealed", _data(evidence))
             if evidence.proven:
                 del self._active[name]
             else:
-                failures.append(f"the fault {name} did not heal: {evidence.how}")
+                failures.append(f"the fault {name} did not heal: {evidence.shortfall}")
         return failures
 
     def _note_if_lost(self, error: CapabilityError) -> None:
@@ -133,4 +133,5 @@ class ActiveFaults:
 
 
 def _data(evidence: Evidence) -> dict[str, Any]:
-    return {"how": evidence.how, "measured": dict(evidence.measured)}
+    missed = {} if evidence.proven else {"missed": evidence.shortfall}
+    return {"how": evidence.how, **missed, "measured": dict(evidence.measured)}

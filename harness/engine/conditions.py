@@ -199,7 +199,7 @@ def _actual(step: Await, references: References, processes: Processes) -> str:
             node = references.nodes_now(ref)[0]
             status = processes.status(node)
             ended = f" with code {status.exit_code}, in place of {code}" if status.exit_code is not None else ""
-            return f"{node} is {status.running}{ended}"
+            return f"{node} is {status.running.value}{ended}"
         case Connected(node=ref):
             node = references.nodes_now(ref)[0]
             return f"{node} is connected to {', '.join(sorted(processes.peers(node))) or 'no node'}"

@@ -76,6 +76,15 @@ def test_how_a_node_ended_tells_whether_it_answered_sigterm(
     assert fault.verify().proven is orderly
 
 
+def test_a_wrong_exit_code_after_sigterm_is_told_with_the_last_error_and_no_contradiction(cluster: FakeCluster) -> None:
+    fault = _injected(cluster, "terminate", nodes=["node-4", "node-5"])
+    cluster.running["node-4"] = ProcessStatus(Running.EXITED, pid=1, exit_code=2)
+    cluster.last_words["node-4"] = ("panic: close of closed channel", "", "goroutine 1 [running]:")
+    shortfall = fault.verify().shortfall
+    assert shortfall == "after SIGTERM node-4 ended with exit code 2 (panic: close of closed channel)"
+    assert "on request" not in shortfall
+
+
 @pytest.mark.parametrize(("how", "verb"), [("kill", "kill"), ("shutdown", "shut down")])
 def test_nodes_are_rolled_one_after_the_other(how: str, verb: str, cluster: FakeCluster) -> None:
     _injected(cluster, "rolling-restart", nodes=["node-4", "node-5"], how=how)
@@ -109,15 +118,19 @@ def test_a_copy_is_made_while_the_process_is_stopped(cluster: FakeCluster) -> No
     assert cluster.calls == ["pause node-4", "resume node-4", "kill node-4"]
 
 
-@pytest.mark.parametrize("answers", [False, True])
-def test_a_node_that_refuses_its_files_gets_them_back_and_starts_once_more(
-    answers: bool, cluster: FakeCluster, monkeypatch: pytest.MonkeyPatch
+@pytest.mark.parametrize(
+    ("answers", "ends", "outcome"),
+    [(False, True, "refused"), (True, True, "fatal later"), (False, False, "silent")],
+)
+def test_a_node_that_does_not_serve_on_its_files_gets_them_back_and_starts_once_more(
+    answers: bool, ends: bool, outcome: str, cluster: FakeCluster, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """It may open them before it answers, or after."""
+    """Refused is told apart from taken and fatal later, and both from a node that neither serves nor ends."""
 
     def await_ready(node: str, timeout: float) -> None:
         if node in cluster.damaged:
-            cluster.running[node] = ProcessStatus(Running.EXITED, pid=9, exit_code=1)
+            if ends:
+                cluster.running[node] = ProcessStatus(Running.EXITED, pid=9, exit_code=1)
             if not answers:
                 raise CapabilityError(f"{node} has ended")
 
@@ -128,8 +141,10 @@ def test_a_node_that_refuses_its_files_gets_them_back_and_starts_once_more(
     fault.recover()
     healed = fault.verify_healed()
     assert healed.proven
-    assert healed.measured["refused"] == ["it runs", "no cluster id"]
+    assert healed.measured[outcome] == ["it runs", "no cluster id"]
+    assert {"refused", "fatal later", "silent", "taken"} & set(healed.measured) == {outcome}
     assert not cluster.damaged
+    assert ("kill node-4" in cluster.calls[1:]) is not ends
 
 
 def test_files_that_are_not_there_are_not_damaged(cluster: FakeCluster, monkeypatch: pytest.MonkeyPatch) -> None:

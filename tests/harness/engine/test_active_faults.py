@@ -74,6 +74,14 @@ def test_a_fault_that_cannot_be_set_up_leaves_no_trace(injector: Injector) -> No
     assert injector.phases("nap") == []
 
 
+def test_what_was_not_seen_is_not_told_as_if_it_were_so(injector: Injector, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(injector.cluster, "kill", lambda node: None)
+    with pytest.raises(FaultError, match="the fault death did not take effect: node-4 is running"):
+        injector.inject("death", "kill", nodes=["node-4"])
+    [event] = [each for each in read_journal(injector.journal.path).events if each.phase == "unproven"]
+    assert event.data["missed"] == "node-4 is running"
+
+
 def test_two_faults_on_one_link_are_refused(injector: Injector) -> None:
     injector.inject("cut", "cut", from_=["node-4"], to=["node-1"])
     with pytest.raises(FaultError, match="aimed at node-4 to node-1, which cut holds"):

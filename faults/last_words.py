@@ -1,0 +1,38 @@
+"""The lines with which a node's log says why it ended, or why it does not answer."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+
+LAST_WORDS = 5
+"""The number of lines for the journal."""
+LONGEST = 400
+"""Characters of a line that are shown."""
+_STACK = ("\tat ", "\t...", "  File ", "    ")
+"""The begins of the lines of a stack, in Java and in Python: the reason stands before them."""
+_ERRORS = (
+    re.compile(r"\b(ERROR|FATAL|CRITICAL|SEVERE|PANIC)\b|^(panic|fatal error|fatal|error)\b"),
+    re.compile(r"^(Exception in thread .*|Caused by: .*|(\w+[.$])*\w*(Exception|Error)\b.*)"),
+    re.compile(r"(?i)\b(fatal|panic\w*|exception|error|fail\w*|refus\w*|cannot|could not|invalid|corrupt\w*|abort\w*)"),
+)
+"""How a log marks an error: by a level, by the name of an exception, by a word. The first that is found counts."""
+
+
+def last_words(lines: Sequence[str]) -> tuple[str, ...]:
+    """Return the last lines, without stacks."""
+    return tuple(_told(lines)[-LAST_WORDS:])
+
+
+def last_error(lines: Sequence[str]) -> str:
+    """Return the last line that is an error; empty if there is none."""
+    told = _told(lines)
+    for marks in _ERRORS:
+        for line in reversed(told):
+            if marks.search(line):
+                return line[:LONGEST].strip()
+    return ""
+
+
+def _told(lines: Sequence[str]) -> list[str]:
+    return [line for line in lines if line.strip() and not line.startswith(_STACK)]
