@@ -21,18 +21,18 @@ _ERRORS = (
 
 def last_words(lines: Sequence[str]) -> tuple[str, ...]:
     """Return the last lines, without stacks."""
-    return tuple(_told(lines)[-LAST_WORDS:])
+    return tuple(_without_stacks(lines)[-LAST_WORDS:])
 
 
 def last_error(lines: Sequence[str]) -> str:
     """Return the last line that is an error; empty if there is none."""
-    told = _told(lines)
+    kept = _without_stacks(lines)
     for marks in _ERRORS:
-        for line in reversed(told):
+        for line in reversed(kept):
             if marks.search(line):
                 return line[:LONGEST].strip()
     return ""
 
 
-def _told(lines: Sequence[str]) -> list[str]:
+def _without_stacks(lines: Sequence[str]) -> list[str]:
     return [line for line in lines if line.strip() and not line.startswith(_STACK)]

@@ -21,6 +21,10 @@ class InfrastructureError(HarnessError, CapabilityError):
     """
 
 
+class NodeNotReady(InfrastructureError):
+    """A node that was started ended, or does not answer. The journal has which; the judge says whose doing it is."""
+
+
 class DeadlinePassed(InfrastructureError):
     """The run was not over when its time was up. What it saw until then is evidence as in any other run."""
 

@@ -50,6 +50,7 @@ from fencepost.harness.checkers.mechanisms import (
 from fencepost.harness.checkers.record_table import RecordTable
 from fencepost.harness.checkers.replica_logs import NO_REPLICAS, read_replicas
 from fencepost.harness.checkers.replicas import check_replicas, compare_replicas
+from fencepost.harness.checkers.silent_nodes import check_silent_nodes
 from fencepost.harness.checkers.stability import Stability, brokers_stay, controller_stays, leaders_stay
 from fencepost.harness.checkers.staleness import stale_metadata
 from fencepost.harness.checkers.starvation import excuse_starved
@@ -86,8 +87,9 @@ def judge(plan: Plan, journal: Journal, nodes: Path | None = None) -> RunVerdict
     judged = [
         *_data_plane(plan, journal, history, nodes),
         *_leadership(plan, journal),
-        *excuse_starved(plan, journal, expectations.check(plan, journal)),
         *check_exits(plan, journal),
+        *check_silent_nodes(plan, journal),
+        *excuse_starved(plan, journal, expectations.check(plan, journal)),
     ]
     coverage = [*check_coverage(plan, journal), *_produced(plan, history)]
     judged += _missing_differences(plan, judged, coverage)
@@ -240,11 +242,12 @@ def _infrastructure(check: str, message: str) -> Finding:
 def _unproven(journal: Journal) -> Iterator[Finding]:
     for event in journal.of("fault", "unproven", "unhealed"):
         effect = "take effect" if event.phase == "unproven" else "heal"
+        why = event.data.get("missed") or event.data.get("how", "no measurement")
         yield Finding(
             verdict=Verdict.INCONCLUSIVE,
             check="faults",
             title="A fault was not proven",
-            message=f"The fault {event.id} was not proven to {effect}: {event.data.get('how', 'no measurement')}.",
+            message=f"The fault {event.id} was not proven to {effect}: {why}.",
             at=event.t,
         )
 

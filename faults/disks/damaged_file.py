@@ -100,7 +100,7 @@ class DamagedFile(ProcessFault):
     holds some files of another moment than the rest. Does not model damage while the process runs: `bit-flip`,
     `torn-write` and `disk-error` do.
 
-    Healed by a restart on what is left, until the node answers. Three others are told apart in the journal, each with
+    Healed by a restart on what is left, until the node answers. Three others are kept apart in the journal, each with
     the last words of the node: one that ends before it answered has *refused* the files; one that ends soon after its
     answer took them, and they were *fatal later*; one that does neither is *silent*, and is ended. Then all files are
     put back as they were before, and it is started once more. Where the log of a partition is damaged, a copy of its

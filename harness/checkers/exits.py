@@ -1,9 +1,9 @@
-"""Nodes that end by themselves: by their own doing, by that of the machine, or over a fault.
+"""Nodes that end by themselves, or not as they were asked to: by their own doing, by the machine's, or over a fault.
 
 - No finding: a step waits for the end, the node's disk is broken or was at its start, it was started with a wrong
   identity, or it is a duplicate, which may be refused for good.
 - A violation of LIVE-07: nothing explains the end. It stands above all else that ended, since the run that follows may
-  have failed over it.
+  have failed over it. So is an end over a broken disk or a wrong identity without any reason in the log.
 - Infrastructure: the machine may have ended the node (SIGKILL, no memory, no space, an address in use), it is a
   ZooKeeper server, or no step had begun: a target that never came up shows nothing of its rules. So is an end that a
   fault may explain: no rule says what a node must bear, but a run with a crash proves nothing.
@@ -11,7 +11,8 @@
 A fault may explain the end of a process if it was at work after the process started, and names the node or a link of
 it; but a node that was only killed, or lost its power, has to start again. So may a second process with its id. A fault
 that takes away what a node had promised to remember may explain the end of any. A process that ended before it was
-ready may have lacked other nodes that a fault kept away.
+ready may have lacked other nodes that a fault kept away. A node that got SIGTERM and ended with an exit code that does
+not answer it (`ORDERLY`) is judged as one that ended by itself.
 """
 
 from __future__ import annotations
@@ -22,6 +23,7 @@ from math import inf
 from signal import SIGKILL
 from typing import Final
 
+from fencepost.faults.capabilities import ORDERLY, exit_in_words
 from fencepost.faults.registry import names_in_family
 from fencepost.harness.checkers.check import Check
 from fencepost.harness.checkers.wrong_identity import started_with_wrong_identity
@@ -37,7 +39,7 @@ EXITS: Final = Check("node-exits", "A node ended by itself", "LIVE-07", Basis.AB
 _OF_DISKS = names_in_family("disks")
 _ENDS_PROCESSES = frozenset({"kill", "terminate", "crash-loop", "rolling-restart", "power-loss"})
 """The faults after which a node has to start again, with what it had made durable."""
-_FORGETS_NOTHING = frozenset(
+FORGETS_NOTHING = frozenset(
     {
         *names_in_family("links"),
         *names_in_family("clock"),
@@ -47,7 +49,7 @@ _FORGETS_NOTHING = frozenset(
     }
 )
 """The faults after which each node still knows what it had made durable."""
-_OF_THE_MACHINE = re.compile(
+OF_THE_MACHINE = re.compile(
     r"address already in use|cannot allocate memory|insufficient memory|OutOfMemory|no space left|too many open files"
     r"|cannot start new thread|unable to create (new )?native thread",
     re.IGNORECASE,
@@ -58,7 +60,7 @@ def check_exits(plan: Plan, journal: Journal) -> list[Finding]:
     """Return a finding for each node that ended by itself and must not; one that LIVE-07 held if there is none."""
     started = {event.node or event.id for event in journal.of("node", "started")}
     held = EXITS.held(len(started), f"None of the {len(started)} nodes ended by itself without a cause.")
-    return [_finding(event, reason) for event, reason in _exits(plan, journal)] or [held]
+    return [_finding(event, reason, journal) for event, reason in _exits(plan, journal)] or [held]
 
 
 def unexplained_exits(plan: Plan, journal: Journal) -> Iterator[Event]:
@@ -73,15 +75,18 @@ def _exits(plan: Plan, journal: Journal) -> Iterator[tuple[Event, str]]:
     for place, step in enumerate(plan.steps):
         if isinstance(step, NodeExited):
             expected.add(_awaited(step, ends.get(plan.step_name(place)), ends))
-    for event in journal.of("node", "exited"):
-        if event.id not in expected and not (
-            _ended_over_disk(event, journal) or started_with_wrong_identity(event, journal)
-        ):
+    for event in journal.of("node", "exited", "stopped"):
+        if event.id in expected or (event.phase == "stopped" and event.data.get("exit_code") in ORDERLY):
+            continue
+        if not (_ended_over_disk(event, journal) or started_with_wrong_identity(event, journal)):
             yield event, _reason(event, plan, journal)
+        elif event.data.get("error", "unknown") == "":
+            yield event, _of_the_machine(event)
 
 
-def _finding(exited: Event, reason: str) -> Finding:
-    message = str(exited.data.get("message") or f"{exited.id} ended with exit code {exited.data.get('exit_code')}.")
+def _finding(exited: Event, reason: str, journal: Journal) -> Finding:
+    code, error = exited.data.get("exit_code"), exited.data.get("error")
+    message = str(exited.data.get("message") or f"{exited.id} ended with {exit_in_words(code)}.")
     if reason:
         return Finding(
             Verdict.INFRASTRUCTURE,
@@ -90,18 +95,42 @@ def _finding(exited: Event, reason: str) -> Finding:
             message=f"{message} Not held against it: {reason}.",
             at=exited.t,
         )
-    row = (round(exited.t, 3), exited.id, exited.data.get("exit_code"))
-    return EXITS.broken(1, f"Without a cause {message}", ("at s", "node", "exit code"), [row], at=exited.t)
+    how = "Asked to end (SIGTERM)," if exited.phase == "stopped" else "Without a cause"
+    damaged = damaged_files(exited, journal)
+    row = (round(exited.t, 3), exited.id, code, damaged, error or "")
+    columns = ("at s", "node", "exit code", "damaged before its start", "last error in its log")
+    ended, lines, tail = message.rstrip(".").partition("; the last lines of ")
+    why = f"The last error in its log: {error}" if error else "Its log has no reason for it"
+    ended = f"{how} {ended}{damaged and f', after {damaged}'}."
+    if error is None:  # a journal of an earlier version
+        return EXITS.broken(1, f"{ended[:-1]}{lines}{tail}.", columns, [row], at=exited.t)
+    return EXITS.broken(1, f"{ended} {why}.{tail and f' The last lines of {tail}'}", columns, [row], at=exited.t)
+
+
+def damaged_files(event: Event, journal: Journal) -> str:
+    """Return which files of the node a fault had damaged before, in words; empty if none."""
+    damages: dict[str, str] = {}
+    files: dict[str, str] = {}
+    for fault in journal.of("fault", "intent", "proven"):
+        if fault.t > event.t:
+            break
+        params = fault.data.get("params") or {}
+        if fault.phase == "intent" and "damage" in params and event.id in FaultTargets.of(fault.data).nodes:
+            damages[fault.id] = str(params["damage"])
+        elif fault.phase == "proven" and fault.id in damages:
+            had, has = (fault.data.get("measured", {}).get(key, {}) for key in ("had", "has"))
+            for path in sorted(path for path in had if has.get(path) != had[path]):
+                files[path] = damages[fault.id]
+    named = [f"{path} was {damage}" for path, damage in files.items()]
+    more = f", and {len(named) - 1} more," if len(named) > 1 else ""
+    return f"{named[-1]}{more}" if named else ""
 
 
 def _reason(exited: Event, plan: Plan, journal: Journal) -> str:
     """Return why the end is not held against the target; empty if nothing explains it."""
-    message, code = str(exited.data.get("message", "")), exited.data.get("exit_code")
     roles = next((node.roles for node in plan.topology.nodes if node.name == exited.id), ())
-    if code in (-SIGKILL, 128 + SIGKILL):
-        return "it was ended by SIGKILL, as a machine without memory ends processes"
-    if found := _OF_THE_MACHINE.search(message):
-        return f"its log says {found[0]!r}"
+    if of_machine := _of_the_machine(exited):
+        return of_machine
     if "zookeeper" in roles:
         return "it is a ZooKeeper server"
     if not any((event.node or event.id) == exited.id for event in journal.of("node", "started")):
@@ -113,6 +142,13 @@ def _reason(exited: Event, plan: Plan, journal: Journal) -> str:
         return "a second process with its id was started"
     fault = next(_faults(exited, journal), None)
     return f"the fault {fault} may explain it" if fault else ""
+
+
+def _of_the_machine(exited: Event) -> str:
+    if exited.data.get("exit_code") in (-SIGKILL, 128 + SIGKILL):
+        return "it was ended by SIGKILL, as a machine without memory ends processes"
+    found = OF_THE_MACHINE.search(str(exited.data.get("message", "")))
+    return f"its log says {found[0]!r}" if found else ""
 
 
 def _faults(exited: Event, journal: Journal) -> Iterator[str]:
@@ -127,7 +163,7 @@ def _faults(exited: Event, journal: Journal) -> Iterator[str]:
         named, fault = FaultTargets.of(event.data).touched, event.data.get("fault")
         hit = exited.id in named and fault not in _ENDS_PROCESSES
         lacked_others = not was_ready and bool(named - {exited.id})
-        if not named or hit or lacked_others or fault not in _FORGETS_NOTHING:
+        if not named or hit or lacked_others or fault not in FORGETS_NOTHING:
             yield event.id
 
 

@@ -25,6 +25,7 @@ from fencepost.harness.checkers.lost_write import CHECK as LOST_WRITE
 from fencepost.harness.checkers.nonmonotonic_send import CHECK as NONMONOTONIC_SEND
 from fencepost.harness.checkers.replicas import AGREE, KEPT, ONE_CONTENT
 from fencepost.harness.checkers.returned import CHECK as RETURNED
+from fencepost.harness.checkers.silent_nodes import SILENT
 from fencepost.harness.checkers.stability import BROKERS_STAY, CONTROLLER_STAYS, LEADERS_STAY
 from fencepost.harness.checkers.transactions import ABORTED, ATOMIC, FENCED, STABLE
 from fencepost.harness.checkers.unseen import CHECK as UNSEEN
@@ -70,6 +71,7 @@ CHECKS: Final[tuple[Check, ...]] = (
     GROUP_OFFSETS,
     OWNED,
     EXITS,
+    SILENT,
     PRODUCED,
 )
 """The checkers of the whole run. A name may stand twice, with another requirement on another design."""

@@ -69,7 +69,7 @@ def excuse_starved(plan: Plan, journal: Journal, findings: Iterable[Finding]) ->
         name = str(finding.evidence.get("step", ""))
         if waits and finding.verdict is Verdict.VIOLATION and name in begun and name in ended:
             window = _window(plan, steps.get(name), finding, begun[name], ended[name])
-            if window is not None and (reason := _starved(waits, *window)):
+            if window is not None and (reason := starved(waits, *window)):
                 finding = finding.withdrawn(reason)
         judged.append(finding)
     return judged
@@ -119,11 +119,11 @@ def _is_lost(step: object) -> bool:
             return False
 
 
-def _starved(waits: Mapping[str, Sequence[ProcessorWait]], begin: float, end: float, deadline: float) -> str:
+def starved(waits: Mapping[str, Sequence[ProcessorWait]], begin: float, end: float, deadline: float) -> str:
     """Return why the deadline proves nothing; empty if it does."""
     waited = {node: sum(wait.within(begin, end) for wait in each) for node, each in waits.items()}
-    node = max(waited, key=lambda name: waited[name])
-    if waited[node] < SHARE * deadline:
+    node = max(waited, key=lambda name: waited[name], default="")
+    if not waited or waited[node] < SHARE * deadline:
         return ""
     return (
         f"{node} waited for a processor for {waited[node]:.1f} s of the {deadline:.1f} s that it had "

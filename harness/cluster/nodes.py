@@ -10,11 +10,13 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from fencepost.faults.capabilities import ProbeResult, ProcessStatus, Running
+from fencepost.faults.capabilities import ORDERLY, ProbeResult, ProcessStatus, Running
+from fencepost.faults.last_words import last_error
 from fencepost.harness.backends.backend import SETTLE, Backend
 from fencepost.harness.cluster.preparation import Preparation
-from fencepost.harness.errors import InfrastructureError
+from fencepost.harness.errors import InfrastructureError, NodeNotReady
 from fencepost.harness.network import sockets
+from fencepost.harness.network.addresses import Endpoint
 from fencepost.harness.network.layout import Layout, Node, hosts_file
 from fencepost.harness.network.roundtrip import round_trip
 from fencepost.harness.plan.base import Release
@@ -87,15 +89,20 @@ class Nodes:
         )
 
     def await_ready(self, node: str, timeout: float) -> None:
-        """Wait until the node answers requests at its own address, fenced or not."""
+        """Wait until the node answers requests at its own address, fenced or not. Note one that stays silent."""
         address = self._layout.node(node).front
         deadline = time.monotonic() + timeout
-        while round_trip(address, max(0.1, min(1.0, deadline - time.monotonic()))).reach is not ProbeResult.ANSWERED:
+        while (reach := _reach(address, deadline)) is not ProbeResult.ANSWERED:
             if self.status(node).running is Running.EXITED:
-                raise InfrastructureError(self._backend.exit_summary(node))
+                raise NodeNotReady(self._backend.exit_summary(node))
             if time.monotonic() > deadline:
-                raise InfrastructureError(
-                    f"{node} does not answer at {address} after {timeout:g} s; see {self._backend.log(node)}"
+                error = last_error(self.said(node))
+                self._note(
+                    node, "silent", seconds=round(timeout, 3), address=str(address), reach=reach.value, error=error
+                )
+                said = f"; the last error in its log: {error}" if error else ""
+                raise NodeNotReady(
+                    f"{node} does not answer at {address} after {timeout:g} s; see {self._backend.log(node)}{said}"
                 )
             time.sleep(ASK_EVERY)
         self._note(node, "ready")
@@ -123,10 +130,13 @@ class Nodes:
     def ended(self, node: str, exit_code: int) -> None:
         """Note that a process ended which was not killed here: as it was asked to, or by itself."""
         noted = self._stopping.get(node)
+        data: dict[str, Any] = {"exit_code": exit_code}
+        if noted is None or exit_code not in ORDERLY:
+            data |= {"message": self._backend.exit_summary(node), "error": last_error(self.said(node))}
         if noted is None:
-            self._write(node, "exited", {"exit_code": exit_code, "message": self._backend.exit_summary(node)})
+            self._write(node, "exited", data)
             return
-        self._write(node, "stopped", {"exit_code": exit_code})
+        self._write(node, "stopped", data)
         self._stopping.pop(node, None)
         noted.set()
 
@@ -222,6 +232,10 @@ class Nodes:
 
     def _write(self, node: str, phase: str, data: dict[str, Any], durable: bool = False) -> None:
         self._journal.write("node", node, phase, data, node=node, durable=durable)
+
+
+def _reach(address: Endpoint, deadline: float) -> ProbeResult:
+    return round_trip(address, max(0.1, min(1.0, deadline - time.monotonic()))).reach
 
 
 def copy_in_use(directory: Path, copy: Path) -> None:

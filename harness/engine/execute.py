@@ -19,7 +19,7 @@ from fencepost.harness.engine.convergence import converged
 from fencepost.harness.engine.errors import FaultError, StepError, StepTimeout
 from fencepost.harness.engine.probes.prober import Prober
 from fencepost.harness.engine.steps import perform
-from fencepost.harness.errors import DeadlinePassed, InfrastructureError, LinksLost
+from fencepost.harness.errors import DeadlinePassed, InfrastructureError, LinksLost, NodeNotReady
 from fencepost.harness.plan.conditions import Converged
 from fencepost.harness.plan.model import TopicSpec
 from fencepost.harness.plan.steps import Step
@@ -126,6 +126,8 @@ class Execution:
             context.journal.write("step", name, "end", {"outcome": "failed", "message": str(error)})
             if isinstance(error, DeadlinePassed | LinksLost):
                 raise
+            if isinstance(error, NodeNotReady):
+                raise StepError(str(error)) from error
             raise InfrastructureError(f"the step {name} failed: {error}") from error
         context.clock.instants[f"{name}.ended"] = context.journal.write("step", name, "end", end).t
         if proof := end.get("how"):

@@ -13,7 +13,9 @@ from fencepost.results.records.formats import upgrade_event_data
 PHASES: Final[Mapping[str, frozenset[str]]] = {
     "run": frozenset({"begin", "end"}),
     "step": frozenset({"begin", "end"}),
-    "node": frozenset({"intent", "started", "ready", "exited", "killed", "paused", "resumed", "stopping", "stopped"}),
+    "node": frozenset(
+        {"intent", "started", "ready", "silent", "exited", "killed", "paused", "resumed", "stopping", "stopped"}
+    ),
     "fault": frozenset({"intent", "injected", "proven", "unproven", "recovering", "healed", "unhealed"}),
     "op": frozenset({"invoke", "ok", "fail", "info"}),
     "state": frozenset({"seen"}),

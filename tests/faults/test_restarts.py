@@ -76,7 +76,9 @@ def test_how_a_node_ended_tells_whether_it_answered_sigterm(
     assert fault.verify().proven is orderly
 
 
-def test_a_wrong_exit_code_after_sigterm_is_told_with_the_last_error_and_no_contradiction(cluster: FakeCluster) -> None:
+def test_a_wrong_exit_code_after_sigterm_is_named_with_the_last_error_and_no_contradiction(
+    cluster: FakeCluster,
+) -> None:
     fault = _injected(cluster, "terminate", nodes=["node-4", "node-5"])
     cluster.running["node-4"] = ProcessStatus(Running.EXITED, pid=1, exit_code=2)
     cluster.last_words["node-4"] = ("panic: close of closed channel", "", "goroutine 1 [running]:")
@@ -125,7 +127,7 @@ def test_a_copy_is_made_while_the_process_is_stopped(cluster: FakeCluster) -> No
 def test_a_node_that_does_not_serve_on_its_files_gets_them_back_and_starts_once_more(
     answers: bool, ends: bool, outcome: str, cluster: FakeCluster, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Refused is told apart from taken and fatal later, and both from a node that neither serves nor ends."""
+    """Refused is kept apart from taken and fatal later, and both from a node that neither serves nor ends."""
 
     def await_ready(node: str, timeout: float) -> None:
         if node in cluster.damaged:

@@ -57,6 +57,34 @@ def of_check(verdict: RunVerdict, check: str) -> Finding:
     return finding
 
 
+def test_a_node_that_did_not_come_back_is_the_headline_and_its_fault_is_not() -> None:
+    """A harness that started the node did its part: that it does not answer is the target's doing (LIVE-07)."""
+    run = good().event("step", "kill", "begin")
+    for node in plan().topology.nodes:
+        run.event("node", node.name, "started")
+    run.event("fault", "kill", "intent", {"fault": "kill", "nodes": ["node-4"]})
+    run.event("fault", "kill", "recovering")
+    run.at(70).event(
+        "node", "node-4", "silent", {"seconds": 60.0, "address": "a:1", "reach": "silent", "error": "ERROR stuck"}
+    )
+    run.event("fault", "kill", "unhealed", {"how": "node-4 does not answer"})
+    run.event("step", "end:converge", "begin")
+    verdict = judge(plan(), ended(run).journal())
+    assert verdict.verdict is Verdict.VIOLATION
+    assert verdict.headline.startswith("node-4 was started, and neither serves nor ends within 60 s")
+    assert "takes connections and answers nothing" in verdict.headline
+    assert verdict.headline.endswith("The last error in its log: ERROR stuck.")
+
+
+def test_a_fault_that_was_not_proven_is_reported_by_what_was_seen_in_its_place() -> None:
+    """An effect that was not seen is never reported as if it were so."""
+    how = "the process table: each ended by itself, on request"
+    run = good().event("fault", "ended", "intent", {"fault": "terminate", "nodes": ["node-4"]})
+    run.event("fault", "ended", "unproven", {"how": how, "missed": "after SIGTERM node-4 ended with exit code 2"})
+    headline = judge(plan(), ended(run).journal()).headline
+    assert headline == "The fault ended was not proven to take effect: after SIGTERM node-4 ended with exit code 2."
+
+
 def test_a_run_in_which_everything_held_passes() -> None:
     verdict = judge(plan(), ended(good()).journal())
     assert verdict.verdict is Verdict.PASS, verdict.headline

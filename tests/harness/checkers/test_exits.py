@@ -46,6 +46,36 @@ def test_an_end_that_nothing_explains_is_the_targets_doing() -> None:
     assert "does not have the committed metadata" in finding.message
 
 
+@pytest.mark.requirement("LIVE-07")
+@pytest.mark.parametrize(("code", "broken"), [(0, False), (143, False), (-15, False), (2, True), (-11, True)])
+def test_a_node_that_ends_after_sigterm_with_a_wrong_exit_code_broke_the_rule(code: int, broken: bool) -> None:
+    asked = begun().add(3, "node", "node-4", "stopping")
+    said = {"message": f"node-4 ended with {code}; the last lines of x.log:\n  | panic: boom", "error": "panic: boom"}
+    [finding] = check_exits(plan_of(), asked.add(4, "node", "node-4", "stopped", exit_code=code, **said).journal)
+    assert (finding.verdict is Verdict.VIOLATION) is broken
+    if broken:
+        assert finding.message == (
+            f"Asked to end (SIGTERM), node-4 ended with {code}. The last error in its log: panic: boom. "
+            "The last lines of x.log:\n  | panic: boom"
+        )
+
+
+@pytest.mark.requirement("LIVE-07")
+def test_an_end_over_damaged_files_needs_a_reason_in_the_log() -> None:
+    damaged = begun().add(
+        3, "fault", "d", "intent", fault="damaged-file", nodes=["node-4"], params={"node": "node-4", "damage": "cut"}
+    )
+    damaged.add(3, "fault", "d", "proven", measured={"had": {"data/a": "1", "data/b": "1"}, "has": {"data/b": "1"}})
+    damaged.add(4, "node", "node-4", "started")
+    with_reason = Events([*damaged]).add(5, "node", "node-4", "exited", exit_code=1, error="ERROR no magic")
+    assert verdict(with_reason) is Verdict.PASS
+    [finding] = check_exits(plan_of(), damaged.add(5, "node", "node-4", "exited", exit_code=1, error="").journal)
+    assert finding.verdict is Verdict.VIOLATION
+    assert finding.message == (
+        "Without a cause node-4 ended with exit code 1, after data/a was cut. Its log has no reason for it."
+    )
+
+
 def test_a_cluster_in_which_no_node_ends_holds_the_rule() -> None:
     [finding] = check_exits(plan_of(), begun().journal)
     assert (finding.verdict, finding.requirement) == (Verdict.PASS, "LIVE-07")

@@ -4,23 +4,26 @@ from __future__ import annotations
 
 import sys
 import threading
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from fencepost.harness.backends.process import ProcessBackend
 from fencepost.harness.cluster.nodes import Nodes, copy_in_use
+from fencepost.harness.errors import NodeNotReady
 from fencepost.harness.network.addresses import Addresses
 from fencepost.harness.network.layout import Layout, Node, Role, site_names
 from fencepost.harness.plan.model import Timing
 from fencepost.harness.processes.command import Command
+from fencepost.harness.processes.waiting import within
 from fencepost.harness.targets.target import Installation
 from fencepost.results.records.folder import RunFolder
-from fencepost.results.records.journal import JournalWriter
+from fencepost.results.records.journal import JournalWriter, read_journal
 from tests.harness.sample_target import SampleTarget
 
 pytestmark = pytest.mark.integration
@@ -94,6 +97,58 @@ def test_what_a_node_said_is_what_its_last_process_did(nodes: Nodes, folder: Run
         assert nodes.await_end("node-4", 10)
     assert nodes.said("node-4") == ["own shim of node-4"]
     assert (folder.logs / "node-4.log").read_text() == 2 * "own shim of node-4\n"
+
+
+@dataclass
+class Saying(SampleTarget):
+    """Its node runs a script."""
+
+    script: str
+
+    def command(self, node: Node, installation: Installation) -> Command:
+        return Command([sys.executable, "-u", "-c", self.script], {})
+
+
+def events_of(folder: RunFolder, target: SampleTarget, act: Callable[[Nodes], None]) -> Mapping[str, Mapping[str, Any]]:
+    """Return the data of each event of the node's by its phase, after `act`."""
+    layout = Layout(ADDRESSES, (NODE,), site_names([]))
+    installation = Installation(layout, Timing(), "cluster", folder.nodes)
+    with closing(JournalWriter(folder.journal)) as journal:
+        backend = ProcessBackend(folder.processes, folder.logs, lambda name, code: running.ended(name, code))
+        running = Nodes(layout, installation, target, backend, journal)
+        try:
+            running.start("node-4")
+            act(running)
+        finally:
+            backend.stop_all()
+    return {event.phase: event.data for event in read_journal(folder.journal).events}
+
+
+def test_a_node_that_runs_and_does_not_answer_is_noted_with_its_last_error(folder: RunFolder) -> None:
+    def act(nodes: Nodes) -> None:
+        assert within(20, lambda: "ERROR it spins" in nodes.said("node-4"))
+        with pytest.raises(NodeNotReady, match=r"does not answer at .* ERROR it spins"):
+            nodes.await_ready("node-4", 0.2)
+
+    spins = Saying("import time\nprint('ERROR it spins')\nwhile True: time.sleep(1)")
+    silent = events_of(folder, spins, act)["silent"]
+    assert (silent["seconds"], silent["reach"], silent["error"]) == (0.2, "refused", "ERROR it spins")
+
+
+def test_a_wrong_exit_code_after_sigterm_is_noted_with_the_last_error(folder: RunFolder) -> None:
+    def act(nodes: Nodes) -> None:
+        assert within(20, lambda: "up" in nodes.said("node-4"))
+        nodes.shut_down("node-4")
+        assert nodes.await_end("node-4", 20)
+
+    crashes = Saying(
+        "import signal, sys\n"
+        "signal.signal(signal.SIGTERM, lambda *_: (print('panic: boom'), sys.exit(2)))\n"
+        "print('up')\nsignal.pause()"
+    )
+    stopped = events_of(folder, crashes, act)["stopped"]
+    assert (stopped["exit_code"], stopped["error"]) == (2, "panic: boom")
+    assert "the last lines of" in stopped["message"]
 
 
 def test_the_copy_of_a_directory_in_use_has_no_checkpoint_beyond_its_log(tmp_path: Path) -> None:

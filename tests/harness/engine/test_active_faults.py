@@ -74,7 +74,9 @@ def test_a_fault_that_cannot_be_set_up_leaves_no_trace(injector: Injector) -> No
     assert injector.phases("nap") == []
 
 
-def test_what_was_not_seen_is_not_told_as_if_it_were_so(injector: Injector, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_what_was_not_seen_is_not_reported_as_if_it_were_so(
+    injector: Injector, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(injector.cluster, "kill", lambda node: None)
     with pytest.raises(FaultError, match="the fault death did not take effect: node-4 is running"):
         injector.inject("death", "kill", nodes=["node-4"])
