@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
+from fencepost.harness.network.addresses import PEER_PORT
+from fencepost.harness.plan.conditions import LIVENESS_TIMEOUT_MS
 from fencepost.harness.plan.probes import ApiProbe
 
 FETCHED: Final = "responses[0].partitions[0]"
@@ -16,8 +18,12 @@ PRODUCED: Final = "responses[0].partition_responses[0]"
 FIRST, END, NEWEST = -2, -1, -3
 """Timestamps by which ListOffsets gives the first offset, the end that clients may read to, and the newest record."""
 ANSWER_MS: Final = 5000
+CHANGE_MS: Final = 10_000
+"""The time that a change of voters is given."""
 SET, DELETE = 0, 1
 """Operations of IncrementalAlterConfigs."""
+QUORUM: Final = "topics[0].partitions[0]"
+"""The path to what `described_quorum` asks for."""
 MOST_BYTES: Final = 1 << 20
 WITH_RACK, BY_NAME = 11, 12
 """Versions of Fetch: the first with a rack, which followers serve, and the last by name."""
@@ -108,3 +114,46 @@ def configured(
         },
         **{"timeout_ms": ANSWER_MS, **more},
     )
+
+
+def described_quorum(as_: str, *, node: str = "active-controller", **more: Any) -> ApiProbe:
+    """Ask Apache Kafka for the voters of the metadata quorum and its observers, each with the id of its directory."""
+    return ApiProbe(
+        as_=as_,
+        node=node,
+        api="describe_quorum",
+        version=2,
+        body={"topics": [{"topic_name": "__cluster_metadata", "partitions": [{"partition_index": 0}]}]},
+        **{"timeout_ms": ANSWER_MS, "within_ms": LIVENESS_TIMEOUT_MS, **more},
+    )
+
+
+def directory_bound(id: int, *, voter: bool = True) -> ApiProbe:
+    """Bind `directory-1` to the id of controller 1's directory, once it is among the voters, or those without a vote.
+
+    Apache Kafka knows a voter by both ids (KIP-853).
+    """
+    path = f"{QUORUM}.{'current_voters' if voter else 'observers'}[replica_id={id}]"
+    return described_quorum(
+        f"known-{id}",
+        answer={f"{path}.replica_id": id},
+        binds={f"directory-{id}": f"{path}.replica_directory_id"},
+    )
+
+
+def voter_added(as_: str, id: int, host: str, *, directory: str | None = None, **more: Any) -> ApiProbe:
+    """Give a controller a vote. `directory` is the id of its directory, in a design that has one."""
+    listener = {"name": "CONTROLLER", "host": host, "port": PEER_PORT}
+    body = {"voter_id": id, "voter_directory_id": directory, "timeout": CHANGE_MS, "listeners": [listener]}
+    return _change(as_, "add_raft_voter", body, more)
+
+
+def voter_removed(as_: str, id: int, *, directory: str | None = None, **more: Any) -> ApiProbe:
+    """Take the vote of a controller. `directory` is the id of its directory, in a design that has one."""
+    return _change(as_, "remove_raft_voter", {"voter_id": id, "voter_directory_id": directory}, more)
+
+
+def _change(as_: str, api: str, body: dict[str, Any], more: Mapping[str, Any]) -> ApiProbe:
+    """Ask the active controller until the change is committed; a new one first has to commit in its own epoch."""
+    within = {"timeout_ms": CHANGE_MS + ANSWER_MS, "within_ms": LIVENESS_TIMEOUT_MS}
+    return ApiProbe(as_=as_, node="active-controller", api=api, version=0, body=body, **{**within, **more})

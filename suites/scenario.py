@@ -47,7 +47,7 @@ class Scenario:
 
         The target has to have as many releases, and to serve the kinds of clients, as the scenario is about.
         """
-        at_some_level = not self.levels or not target.uses_zookeeper or self.level(target) is not None
+        at_some_level = not (self.levels and target.levels) or self.level(target) is not None
         serves = self.workloads <= target.workloads
         return target.dialect in self.dialects and at_some_level and serves and len(target.releases) >= self.releases
 
@@ -113,6 +113,8 @@ REPLICA_EVENTS_OR_SHIPPED = ("replica-events", "shipped")
 """The level of ReplicaStateEvent; for a target that does not have it, the one that it ships instead."""
 PLAIN = ("plain",)
 """The level of Replication design V2 at which leadership does not return to the preferred replica."""
+DYNAMIC = "dynamic"
+"""The level of Apache Kafka at which the metadata log holds the voters, and requests add and remove them."""
 REPLICATION_V2 = "Replication design V2"
 
 internals_scenario = partial(_live_scenario, document="Kafka Internals (2017)")

@@ -106,6 +106,14 @@ class Node:
         return Role.CONTROLLER in self.roles
 
     @property
+    def begins_quorum(self) -> bool:
+        """True if the node is one of the voters that begin the cluster.
+
+        A duplicate is not a voter: it uses the id of one. A controller that starts later is made one by a request.
+        """
+        return self.is_controller and self.duplicate_of is None and not self.joins
+
+    @property
     def is_broker(self) -> bool:
         return Role.BROKER in self.roles
 
@@ -157,6 +165,11 @@ class Layout:
     @property
     def controllers(self) -> tuple[Node, ...]:
         return tuple(node for node in self.nodes if node.is_controller)
+
+    @property
+    def first_voters(self) -> tuple[Node, ...]:
+        """The voters that begin the cluster."""
+        return tuple(node for node in self.nodes if node.begins_quorum)
 
     @property
     def brokers(self) -> tuple[Node, ...]:

@@ -213,13 +213,17 @@ class TargetFile(PlanModel):
     def at(self, version: str) -> Self:
         """Return the file for a version: with the differences and known bugs that it has, and its levels.
 
-        Of two releases, one of them is enough. Raise UsageError if two releases are named, and nodes cannot be
-        upgraded from one to the other.
+        Of two releases, one of them is enough; a level needs both. Raise UsageError if two releases are named, and
+        nodes cannot be upgraded from one to the other.
         """
         listed = tuple(each for each in self.differences if within(version, each.releases))
         known_bugs = tuple(each for each in self.known_bugs if within(version, each.releases))
-        levels = {name: each for name, each in self.levels.items() if within(version, self.level_releases.get(name))}
         releases = release_range(version)
+        levels = {
+            name: each
+            for name, each in self.levels.items()
+            if all(within(one, self.level_releases.get(name)) for one in releases or (version,))
+        }
         if releases:
             if releases[0] == releases[1]:
                 raise UsageError(

@@ -3,25 +3,30 @@
 from __future__ import annotations
 
 import shutil
+import uuid
 from collections.abc import Collection
 
 from fencepost.harness.errors import UsageError
-from fencepost.harness.network.layout import Node
+from fencepost.harness.network.layout import Layout, Node
 from fencepost.harness.processes.command import Command
 from fencepost.harness.targets import jvm, listeners
 from fencepost.harness.targets.coordinates import major_minor
 from fencepost.harness.targets.file import TargetFile
 from fencepost.harness.targets.identity import CLUSTER_ID, DIRECTORY_ID, META_PROPERTIES, IdKeys, read_properties
 from fencepost.harness.targets.jars import SOURCES, is_at_home
-from fencepost.harness.targets.prepared import prepare
+from fencepost.harness.targets.prepared import prepare, storage_tool
 from fencepost.harness.targets.readiness import unready
 from fencepost.harness.targets.security import refuse_sasl
-from fencepost.harness.targets.target import Installation, new_uuid, write_properties
+from fencepost.harness.targets.target import Installation, new_uuid, uuid_text, write_properties
 
 METADATA_TOPIC = "__cluster_metadata"
 CONTROLLERS_ADVERTISE = (3, 9)
 """Since this version controllers advertise a listener; without a configured name it is an address, which would bypass
 the links. Earlier versions refuse the configuration."""
+
+
+DYNAMIC = "dynamic"
+"""The level at which the metadata log holds the voters, and requests add and remove them (KIP-853)."""
 
 
 class ApacheKafka:
@@ -50,7 +55,7 @@ class ApacheKafka:
         properties = {
             "process.roles": ",".join(sorted(node.roles)),
             "node.id": str(node.id),
-            "controller.quorum.voters": listeners.voters(layout),
+            **_quorum(node, layout),
             "listeners": listeners.listeners(node),
             "controller.listener.names": "CONTROLLER",
             "listener.security.protocol.map": listeners.SECURITY,
@@ -69,7 +74,13 @@ class ApacheKafka:
         return {}
 
     def format(self, node: Node, installation: Installation) -> None:
-        """Copy what StorageTool formatted once for this role, and write the ids of this node and cluster into it."""
+        """Copy what StorageTool formatted once for this role, and write the ids of this node and cluster into it.
+
+        The directory of a voter at the level `dynamic` names all first voters, so it is formatted for this cluster.
+        """
+        if node.level == DYNAMIC and node.begins_quorum:
+            self._format_voter(node, installation)
+            return
         made = prepare(self.version, self._java)
         for number, data in enumerate(installation.log_dirs(node)):
             shutil.copytree(made.log_dir(number, controller=node.is_controller), data, dirs_exist_ok=True)
@@ -89,5 +100,25 @@ class ApacheKafka:
     def unready(self, nodes: Collection[Node], installation: Installation) -> str | None:
         return unready(nodes, installation, METADATA_TOPIC)
 
+    def _format_voter(self, node: Node, installation: Installation) -> None:
+        voters = installation.layout.first_voters
+        directories = ((each, _directory_id(each, installation)) for each in voters)
+        named = (f"{listeners.voter(each)}:{directory}" for each, directory in directories)
+        begins = ["--initial-controllers", ",".join(named)] if len(voters) > 1 else ["--standalone"]
+        ids = ["--cluster-id", installation.cluster_id, "--config", str(installation.properties(node))]
+        storage_tool(self.version, self._java, installation.log_dirs(node), *ids, *begins)
+
     def _java(self, *arguments: str) -> list[str]:
         return jvm.kafka(self.version, *arguments)
+
+
+def _quorum(node: Node, layout: Layout) -> dict[str, str]:
+    """Return how a node finds the quorum: by its voters, or by controllers that know them."""
+    if node.level == DYNAMIC:
+        return {"controller.quorum.bootstrap.servers": listeners.first_controllers(layout)}
+    return {"controller.quorum.voters": listeners.voters(layout)}
+
+
+def _directory_id(voter: Node, installation: Installation) -> str:
+    """Return the id of a first voter's directory: every voter is formatted with those of all."""
+    return uuid_text(uuid.uuid5(uuid.NAMESPACE_URL, f"{installation.cluster_id}/{voter.name}"))

@@ -33,9 +33,15 @@ def advertised_listeners(node: Node, layout: Layout) -> str:
 
 
 def voters(layout: Layout) -> str:
-    """Return the voters that begin the cluster, `1@node-1:9090,…`.
+    """Return the voters that begin the cluster, `1@node-1:9090,…`."""
+    return ",".join(map(voter, layout.first_voters))
 
-    A duplicate is not a voter: it uses the id of one. A controller that starts later is made one by a request.
-    """
-    controllers = (node for node in layout.controllers if node.duplicate_of is None and not node.joins)
-    return ",".join(f"{node.quorum_id}@{node.name}:{node.port(Listener.CONTROLLER)}" for node in controllers)
+
+def voter(node: Node) -> str:
+    """Return a voter as Kafka's configuration names it, `1@node-1:9090`."""
+    return f"{node.quorum_id}@{node.name}:{node.port(Listener.CONTROLLER)}"
+
+
+def first_controllers(layout: Layout) -> str:
+    """Return the addresses of the voters that begin the cluster, `node-1:9090,…`."""
+    return ",".join(f"{node.name}:{node.port(Listener.CONTROLLER)}" for node in layout.first_voters)

@@ -70,7 +70,12 @@ def _format(version: str, java: Java, scratch: Path, made: PreparedFiles, *, con
     log_dirs = [made.log_dir(number, controller=controller) for number in range(len(LOG_DIRS))]
     log_dirs[0].parent.mkdir()
     properties = _single_node(scratch, {"controller"} if controller else {"broker"}, *log_dirs)
-    command = java("kafka.tools.StorageTool", "format", "-t", new_uuid(), "-c", str(properties))
+    storage_tool(version, java, log_dirs, "-t", new_uuid(), "-c", str(properties))
+
+
+def storage_tool(version: str, java: Java, log_dirs: Collection[Path], *arguments: str) -> None:
+    """Format the log directories of a node. InfrastructureError if that fails."""
+    command = java("kafka.tools.StorageTool", "format", *arguments)
     try:
         done = subprocess.run(command, capture_output=True, text=True, timeout=FORMAT_TIMEOUT, check=False)
     except subprocess.TimeoutExpired as error:

@@ -103,6 +103,11 @@ def write_properties(path: Path, properties: Mapping[str, str]) -> None:
 def new_uuid() -> str:
     """Return a random id in Kafka's format. It never starts with a dash, which Kafka's tools read as an option."""
     while True:
-        text = base64.urlsafe_b64encode(uuid.uuid4().bytes).decode().rstrip("=")
+        text = uuid_text(uuid.uuid4())
         if not text.startswith("-"):
             return text
+
+
+def uuid_text(id: uuid.UUID) -> str:
+    """Return an id in Kafka's format."""
+    return base64.urlsafe_b64encode(id.bytes).decode().rstrip("=")

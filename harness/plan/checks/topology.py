@@ -12,6 +12,7 @@ OF_HARNESS = frozenset(
         "advertised.listeners",
         "broker.id",
         "controller.listener.names",
+        "controller.quorum.bootstrap.servers",
         "controller.quorum.voters",
         "inter.broker.listener.name",
         "listener.security.protocol.map",

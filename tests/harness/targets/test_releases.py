@@ -107,6 +107,11 @@ def test_a_protocol_level_is_one_of_the_releases_that_have_it() -> None:
     assert TargetFacts.of("apache-kafka-zk:2.1.1").levels == ("shipped",)
 
 
+def test_a_level_of_two_releases_is_one_that_both_have() -> None:
+    assert TargetFacts.of("apache-kafka:3.9.2..4.3.1").levels == ("static", "dynamic")
+    assert TargetFacts.of("apache-kafka:3.8.1..4.3.1").levels == ("static",)
+
+
 def test_a_capability_is_one_of_the_releases_that_have_it() -> None:
     assert Capability.LOG_DIRS in TargetFacts.of("apache-kafka-zk:1.0.2").capabilities
     assert Capability.LOG_DIRS not in TargetFacts.of("apache-kafka-zk:0.11.0.3").capabilities

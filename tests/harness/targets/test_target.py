@@ -158,6 +158,16 @@ def test_shipped_kafka_has_one_id_for_both_roles(installation: Installation) -> 
         load("apache-kafka").properties(BOTH, _beside(installation, BOTH))
 
 
+def test_a_node_finds_voters_that_change_by_the_addresses_of_the_first(installation: Installation) -> None:
+    later = replace(_node("node-7", 7, 7, Role.CONTROLLER), joins=True)
+    beside = _beside(installation, later)
+    for node in (BROKER, CONTROLLER, later):
+        properties = load("apache-kafka").properties(replace(node, level="dynamic"), beside)
+        assert properties["controller.quorum.bootstrap.servers"] == "node-1:9090"
+        assert "controller.quorum.voters" not in properties
+    assert "controller.quorum.bootstrap.servers" not in load("apache-kafka").properties(BROKER, beside)
+
+
 @pytest.mark.parametrize("name", targets.names())
 def test_every_log_directory_of_a_node_is_configured(name: str, installation: Installation) -> None:
     node = replace(BROKER, log_dirs=3)
