@@ -55,6 +55,7 @@ from fencepost.harness.checkers.stability import Stability, brokers_stay, contro
 from fencepost.harness.checkers.staleness import stale_metadata
 from fencepost.harness.checkers.starvation import excuse_starved
 from fencepost.harness.checkers.topic_lives import read_deletions, split_lives
+from fencepost.harness.checkers.topics_at_end import partitions_as_asked, read_topics, topics_stay
 from fencepost.harness.checkers.visible_end import visible_end
 from fencepost.harness.checkers.zookeeper import controller_epochs_grow, no_old_controller_writes
 from fencepost.harness.plan.dialect import Dialect
@@ -82,10 +83,15 @@ def judge(plan: Plan, journal: Journal, nodes: Path | None = None) -> RunVerdict
     `nodes` is the folder of the nodes' own folders; with it the logs that they left are judged, too.
     """
     failures = list(_infrastructure_findings(journal))
-    history = split_lives(read_history(journal), read_deletions(journal))
-    history = replace(history, deleted_before=deleted_before(plan, journal, history))
+    deletions = read_deletions(plan, journal)
+    topics = read_topics(plan, journal, deletions)
+    history = split_lives(read_history(journal), deletions)
+    deleted = deleted_before(plan, journal, history)
+    history = replace(history, deleted_before=deleted, vanished=topics.vanished)
     judged = [
         *_data_plane(plan, journal, history, nodes),
+        topics_stay(topics),
+        partitions_as_asked(plan, journal, topics),
         *_leadership(plan, journal),
         *check_exits(plan, journal),
         *check_silent_nodes(plan, journal),
@@ -150,7 +156,7 @@ def _data_plane(
         history = replace(history, session=replicas.session)
     file = load_file(plan.target)
     seen = [checker(history) for checker in (*data_checkers(history), *added_checkers(file.checkers, file.beside))]
-    seen.append(visible_end(journal, read_deletions(journal), affected))
+    seen.append(visible_end(journal, read_deletions(plan, journal), affected))
     if nodes is None or replicas is None:
         return one_loss(seen, history, NO_REPLICAS, ())
     table = RecordTable(history, replicas)

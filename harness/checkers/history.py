@@ -113,6 +113,8 @@ class History:
     views: NewestViews
     deleted: frozenset[TopicPartition] = frozenset()
     """Partitions that are gone at the end, whatever the reason."""
+    vanished: frozenset[TopicPartition] = frozenset()
+    """Partitions that are gone at the end by nothing that the plan did (see `topics_at_end`)."""
     ended: frozenset[TopicPartition] = frozenset()
     """Partitions of topics that the plan deleted, under the names of their lives (see `topic_lives`)."""
     recreated: frozenset[str] = frozenset()

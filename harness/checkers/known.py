@@ -27,6 +27,7 @@ from fencepost.harness.checkers.replicas import AGREE, KEPT, ONE_CONTENT
 from fencepost.harness.checkers.returned import CHECK as RETURNED
 from fencepost.harness.checkers.silent_nodes import SILENT
 from fencepost.harness.checkers.stability import BROKERS_STAY, CONTROLLER_STAYS, LEADERS_STAY
+from fencepost.harness.checkers.topics_at_end import AS_ASKED, STAY
 from fencepost.harness.checkers.transactions import ABORTED, ATOMIC, FENCED, STABLE
 from fencepost.harness.checkers.unseen import CHECK as UNSEEN
 from fencepost.harness.checkers.unseen import TO_THE_END as UNREAD
@@ -46,6 +47,8 @@ CHECKS: Final[tuple[Check, ...]] = (
     BACK,
     SKIP,
     RETURNED,
+    STAY,
+    AS_ASKED,
     VISIBLE_END,
     KEPT,
     ONE_CONTENT,

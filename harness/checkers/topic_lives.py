@@ -3,7 +3,7 @@
 A topic has several *lives* if it was deleted and created again. What clients did in an earlier life is kept under a
 name of its own, `t (deleted at 7.1 s)`, so that no checker compares two lives. What they did while the topic was
 deleted and created belongs to neither for certain: these records are not promised. A topic that is gone without a
-request to delete it is no matter of the plan.
+request to delete it is judged by `topics_at_end`.
 """
 
 from __future__ import annotations
@@ -14,12 +14,9 @@ from dataclasses import dataclass, replace
 from math import inf
 
 from fencepost.harness.checkers.history import History, Poll, Read, Send, SendOutcome
-from fencepost.results.records.events import Event
+from fencepost.harness.checkers.topic_requests import topic_requests
+from fencepost.harness.plan.model import Plan
 from fencepost.results.records.journal import Journal
-
-_REQUESTS = ("delete-topic", "deleted")
-"""The requests that delete a topic: of a probe, and of the condition `administrator-served`."""
-_API = "delete_topics"
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,9 +37,9 @@ class Deletion:
         return f"{self.topic} (deleted at {self.gone:.1f} s)"
 
 
-def read_deletions(journal: Journal) -> Mapping[str, Sequence[Deletion]]:
+def read_deletions(plan: Plan, journal: Journal) -> Mapping[str, Sequence[Deletion]]:
     """Return the deletions that were requested, by topic. Linear in the journal."""
-    requests = list(_requests(journal))
+    requests = [each for each in topic_requests(plan, journal) if each.kind == "delete"]
     found: dict[str, list[Deletion]] = defaultdict(list)
     ids: dict[str, str | None] = {}
     gone: set[str] = set()
@@ -53,7 +50,9 @@ def read_deletions(journal: Journal) -> Mapping[str, Sequence[Deletion]]:
         id = event.data.get("topic_id")
         if (what == "partition-gone" and topic not in gone) or (what == "partition" and _is_other(ids.get(topic), id)):
             since = found[topic][-1].back if found[topic] else -inf
-            asked = [t for t, name in requests if since < t <= event.t and name in (None, topic)]
+            asked = [
+                each.t for each in requests if each.t <= event.t and since < each.until and each.topic in (None, topic)
+            ]
             if asked and topic not in gone:
                 found[topic].append(Deletion(topic, min(asked), event.t))
                 gone.add(topic)
@@ -67,26 +66,6 @@ def read_deletions(journal: Journal) -> Mapping[str, Sequence[Deletion]]:
 
 def _is_other(known: str | None, id: str | None) -> bool:
     return known is not None and id is not None and known != id
-
-
-def _requests(journal: Journal) -> Iterator[tuple[float, str | None]]:
-    """Yield the time and the topic of each request that may delete one; no topic if the journal does not name it."""
-    begun: dict[str, float] = {}
-    for event in (*journal.of("op"), *journal.of("step", "begin")):
-        if event.type == "step":
-            if event.data.get("do") == "znode":
-                yield event.t, None
-        elif event.phase == "invoke":
-            begun[event.id] = event.t
-            if event.data.get("request") in _REQUESTS:
-                yield event.t, event.data.get("topic")
-        elif _api(event) == _API:
-            yield begun.get(event.id, event.t), None
-
-
-def _api(event: Event) -> object:
-    body = event.data.get("body")
-    return body.get("api") if isinstance(body, Mapping) else None
 
 
 def split_lives(history: History, deletions: Mapping[str, Sequence[Deletion]]) -> History:

@@ -1,9 +1,9 @@
 """Unseen: acknowledged at acks=all, and absent when the whole partition was read to its end.
 
-A consumer may have had the record before: it is gone all the same. A record that was read, and is below the log start
-at the end, was deleted, and so was one that the plan had deleted. `lost_write` finds records below the highest offset
-read, and needs no final read for it. `unread` names the partitions that were not read to their end, so that their tails
-are unknown.
+A consumer may have had the record before: it is gone all the same, and so are all records of a topic that is gone
+though no step deleted it. A record that was read, and is below the log start at the end, was deleted, and so was one
+that the plan had deleted. `lost_write` finds records below the highest offset read, and needs no final read for it.
+`unread` names the partitions that were not read to their end, so that their tails are unknown.
 """
 
 from fencepost.harness.checkers.check import Check, extent
@@ -35,11 +35,19 @@ def unseen(history: History) -> Finding:
 
 def gone_promises(history: History) -> list[Promise]:
     """Return the acknowledged records that the final read of their partition lacks."""
-    return [promise for promise in _judged(history) if not history.kept(promise.at, promise.value)]
+    return [
+        promise
+        for promise in _judged(history)
+        if promise.at in history.vanished or not history.kept(promise.at, promise.value)
+    ]
 
 
 def _judged(history: History) -> list[Promise]:
-    return [each for each in history.promises if each.at in history.final and not _deleted(history, each)]
+    return [
+        each
+        for each in history.promises
+        if each.at in history.vanished or (each.at in history.final and not _deleted(history, each))
+    ]
 
 
 def _deleted(history: History, promise: Promise) -> bool:
@@ -51,7 +59,7 @@ def _deleted(history: History, promise: Promise) -> bool:
 
 def unread(history: History) -> Finding:
     """Judge that each partition with an acknowledged record, unless the plan deleted it, was read to its end."""
-    promised = {promise.at for promise in history.promises} - history.ended
+    promised = {promise.at for promise in history.promises} - history.ended - history.vanished
     if missing := promised - set(history.final):
         partitions = ", ".join(sorted(f"{topic}-{number}" for topic, number in missing))
         return TO_THE_END.unjudged(

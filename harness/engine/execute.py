@@ -5,6 +5,7 @@ A step that cannot be done ends the scenario but not the run: the records acknow
 
 from __future__ import annotations
 
+import re
 import time
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
@@ -19,11 +20,12 @@ from fencepost.harness.engine.convergence import converged
 from fencepost.harness.engine.errors import FaultError, StepError, StepTimeout
 from fencepost.harness.engine.probes.prober import Prober
 from fencepost.harness.engine.steps import perform
+from fencepost.harness.engine.topics import list_topics
 from fencepost.harness.errors import DeadlinePassed, InfrastructureError, LinksLost, NodeNotReady
 from fencepost.harness.plan.conditions import Converged
-from fencepost.harness.plan.model import TopicSpec
+from fencepost.harness.plan.model import Plan, TopicSpec
 from fencepost.harness.plan.steps import Step
-from fencepost.harness.plan.topic_changes import deleted_topics
+from fencepost.harness.plan.topic_changes import changed_topics, deleted_topics
 from fencepost.results.records.events import CONVERGE
 from fencepost.results.records.progress import Phase
 
@@ -41,6 +43,7 @@ CONVERGE_SECONDS = 20.0
 FINAL_READ_SECONDS = 30.0
 """Seconds for reading everything; more if a healed partition takes longer to serve all its records."""
 READ_AGAIN_SECONDS = 5.0
+NAME_OF_TOPIC = re.compile(r"[A-Za-z0-9._-]{1,249}")
 BROKEN_SECONDS = 5.0
 """The timeout for convergence after the infrastructure failed: the run's verdict is known by then."""
 
@@ -154,6 +157,7 @@ class Execution:
         context.clients.workload.stop()
         if any(not topic.prepared for topic in context.plan.topics):
             context.clients.workload.final_read(reading, _deleted(context))
+        list_topics(context, _topics(context.plan))
         auditor.audit()
 
 
@@ -171,6 +175,12 @@ def _deleted(context: Context) -> frozenset[str]:
     """Return the topics that steps deleted and did not create again, as was decided."""
     there = {entry.topic for entry in context.references.now.image.partitions.values()}
     return frozenset(deleted_topics(context.plan)) - there
+
+
+def _topics(plan: Plan) -> frozenset[str]:
+    """Return the topics of the plan and of its steps that brokers are asked for at the end."""
+    names = {topic.name for topic in plan.topics} | {*changed_topics(plan)}
+    return frozenset(filter(NAME_OF_TOPIC.fullmatch, names - plan.prepared_topics))
 
 
 def _is_converged(context: Context) -> bool:

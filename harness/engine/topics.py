@@ -1,7 +1,9 @@
-"""Topics that are created during a scenario, by requests to one node."""
+"""Topics that are created during a scenario, by requests to one node, and those that brokers list at its end."""
 
 from __future__ import annotations
 
+from collections import Counter
+from collections.abc import Collection
 from dataclasses import dataclass
 from datetime import timedelta
 
@@ -9,10 +11,11 @@ from kio.schema.errors import ErrorCode
 from kio.schema.types import TopicName
 from kio.static.primitive import i16, i32, i32Timedelta
 
-from fencepost.harness.clients.asking import ask_controller
+from fencepost.faults.capabilities import Running
+from fencepost.harness.clients.asking import ask_controller, ask_metadata
 from fencepost.harness.clients.raw import NoAnswer, RawConnection
 from fencepost.harness.clients.versions import CREATE_TOPICS
-from fencepost.harness.engine.context import Clients
+from fencepost.harness.engine.context import Clients, Context
 from fencepost.harness.engine.references import References
 from fencepost.harness.network.layout import Listener
 
@@ -39,6 +42,24 @@ def create_topic(
     )
     result = connection.call(request, api.CreateTopicsResponse, timeout_ms / 1000).topics[0]
     return result.error_code, result.error_message
+
+
+def list_topics(context: Context, names: Collection[str]) -> None:
+    """Ask each running broker for these topics, and journal their ids and numbers of partitions (`op`, f `topics`)."""
+    for node in context.references.nodes_now("brokers"):
+        if context.cluster.processes.status(node).running is not Running.RUNNING:
+            continue
+        op, data = f"topics-{node}", {"process": "topics", "f": "topics"}
+        context.journal.write("op", op, "invoke", data, node=node)
+        try:
+            with context.clients.connect(node, Listener.CLIENT, CREATE_WITHIN) as connection:
+                partitions = ask_metadata(connection, sorted(names)).partitions.values()
+        except NoAnswer as error:
+            context.journal.write("op", op, "info", data | {"error": str(error)}, node=node)
+            continue
+        numbers = Counter((each.topic, each.topic_id) for each in partitions)
+        topics = [[*topic, number] for topic, number in sorted(numbers.items())]
+        context.journal.write("op", op, "ok", data | {"topics": topics}, node=node)
 
 
 @dataclass

@@ -14,6 +14,8 @@ JUDGED_IN_EVERY_RUN = (
     "HW-01",
     "HW-03",
     *(f"SEG-0{number}" for number in range(1, 6)),
+    "TOPIC-02",
+    "TOPIC-03",
     "LEAD-01",
     "CTRL-01",
     "CTRL-02",

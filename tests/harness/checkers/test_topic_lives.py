@@ -14,13 +14,14 @@ from fencepost.harness.checkers.topic_lives import read_deletions, split_lives
 from fencepost.harness.checkers.unseen import unread, unseen
 from fencepost.results.records.verdict import Verdict
 from tests.harness.checkers.journal_builder import JournalBuilder
+from tests.harness.checkers.plans import plan
 
 BY_PROBE = {"f": "probe", "request": "delete-topic", "topic": "t"}
 
 
-def history(builder: JournalBuilder) -> History:
+def history(builder: JournalBuilder, **changes: Any) -> History:
     journal = builder.journal()
-    return split_lives(read_history(journal), read_deletions(journal))
+    return split_lives(read_history(journal), read_deletions(plan(**changes), journal))
 
 
 def decided(builder: JournalBuilder, epoch: int = 0, **more: Any) -> JournalBuilder:
@@ -113,15 +114,25 @@ def test_every_request_that_deletes_is_one_of_the_plan(request_: dict[str, Any])
     assert unread(history(gone(asked(used(), request_)))).verdict is Verdict.PASS
 
 
-def test_a_request_of_any_api_and_a_znode_may_delete() -> None:
-    written = used().event("step", "znode", "begin", {"do": "znode"})
-    assert unread(history(gone(written))).verdict is Verdict.PASS
-    sent = used().event("op", "any", "invoke", {"f": "probe", "request": "api"})
-    answered = sent.event("op", "any", "ok", {"f": "probe", "body": {"api": "delete_topics"}})
-    assert unread(history(gone(answered))).verdict is Verdict.PASS
-    other = used().event("op", "any", "invoke", {"f": "probe", "request": "api"})
-    other.event("op", "any", "ok", {"f": "probe", "body": {"api": "metadata"}})
-    assert unread(history(gone(other))).verdict is Verdict.INCONCLUSIVE
+def test_a_request_of_any_api_and_a_znode_delete_what_they_name() -> None:
+    def by_api(topic: str) -> Any:
+        sent = used().event("op", "any", "invoke", {"f": "probe", "request": "api", "step": "any"})
+        answered = gone(
+            sent.event("op", "any", "ok", {"f": "probe", "step": "any", "outcome": "served", "error": None})
+        )
+        step = {"do": "probe", "as": "any", "request": "api", "node": "node-4", "api": "delete_topics"}
+        return unread(history(answered, steps=[{**step, "body": {"topic_names": [topic]}}])).verdict
+
+    def by_znode(path: str, action: str = "create") -> Any:
+        written = gone(used().event("step", "znode", "begin", {"do": "znode"}))
+        return unread(history(written, steps=[{"do": "znode", "as": "znode", "action": action, "path": path}])).verdict
+
+    assert by_api("t") is Verdict.PASS
+    assert by_api("u") is Verdict.INCONCLUSIVE
+    assert by_znode("/admin/delete_topics/t") is Verdict.PASS
+    assert by_znode("/brokers/topics/t", "delete") is Verdict.PASS
+    assert by_znode("/admin/delete_topics/u") is Verdict.INCONCLUSIVE
+    assert by_znode("/brokers/topics/t/0/leader", "delete") is Verdict.INCONCLUSIVE
 
 
 def test_a_topic_with_another_id_was_deleted_though_its_absence_was_not_seen() -> None:
