@@ -142,6 +142,8 @@ def test_a_node_has_exited(tmp_path: Path) -> None:
     context = still_context(tmp_path, healthy())
     condition = predicate(of(NodeExited, node="node-4"), "wait", context)
     assert not holds(condition)
+    still = actual(of(NodeExited, node="node-4"), context.references, context.cluster.processes)
+    assert still == "node-4 is running"
     context.cluster.processes.kill("node-4")
     assert holds(condition)
 
