@@ -48,6 +48,7 @@ class CommandDriver:
         self.file = file
         self.version = version
         self.ids = IdKeys(file.process.ids.stored, file.process.ids.configured)
+        self.owned = file.process.owned
         self._template: ProcessTemplate = file.process
         self._logs: dict[str, tuple[Path, int]] = {}
         """The log of each started node, and its length before the last start."""

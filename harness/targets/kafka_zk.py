@@ -12,6 +12,7 @@ from pathlib import Path
 from fencepost.harness.cache_folder import cache_folder
 from fencepost.harness.errors import UsageError
 from fencepost.harness.network.layout import Node
+from fencepost.harness.plan.owned import OF_KAFKA_ZK
 from fencepost.harness.processes.command import Command
 from fencepost.harness.targets import jvm, listeners
 from fencepost.harness.targets.archives import free_port, record
@@ -40,6 +41,7 @@ class ApacheKafkaZk:
     """Configures and starts brokers of Apache Kafka and their ZooKeeper servers."""
 
     ids = WITH_ZOOKEEPER
+    owned = OF_KAFKA_ZK
 
     def __init__(self, file: TargetFile, version: str) -> None:
         if major_minor(version) >= WITHOUT_ZOOKEEPER:

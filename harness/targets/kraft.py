@@ -8,6 +8,7 @@ from collections.abc import Collection
 
 from fencepost.harness.errors import UsageError
 from fencepost.harness.network.layout import Layout, Node
+from fencepost.harness.plan.owned import OF_KRAFT
 from fencepost.harness.processes.command import Command
 from fencepost.harness.targets import jvm, listeners
 from fencepost.harness.targets.coordinates import major_minor
@@ -33,6 +34,7 @@ class ApacheKafka:
     """Configures and starts nodes of Apache Kafka in KRaft mode."""
 
     ids = IdKeys("node.id", ("node.id",))
+    owned = OF_KRAFT
 
     def __init__(self, file: TargetFile, version: str) -> None:
         major_minor(version)

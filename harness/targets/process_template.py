@@ -47,6 +47,9 @@ VARIABLES: Final[Mapping[str, str]] = {
     "python": "the Python that runs the harness",
 }
 
+SHARED: Final = frozenset({"folder", "level", "python", "settings", "timing", "version"})
+"""The variables that say nothing about the place of a node."""
+
 
 @cache
 def environment(folder: Path) -> Environment:
@@ -56,10 +59,15 @@ def environment(folder: Path) -> Environment:
     )
 
 
+def _variables(text: str) -> set[str]:
+    """Return the variables that a template names. Raise TemplateError."""
+    return meta.find_undeclared_variables(environment(Path()).parse(text))
+
+
 def _checked(text: str) -> str:
     """Refuse a template with a mistake, or with a variable that no node has."""
     try:
-        named = meta.find_undeclared_variables(environment(Path()).parse(text))
+        named = _variables(text)
     except TemplateError as error:
         raise PydanticCustomError("template", "{error}", {"error": f"no Jinja template ({error})"}) from None
     for name in sorted(named - VARIABLES.keys()):
@@ -170,3 +178,9 @@ class ProcessTemplate(PlanModel):
     image: Text | None = None
     """The image of the container backend. It must have /bin/sh; the program runs as an unprivileged user, sees the
     folder of the node at the same path, and writes only there."""
+
+    @property
+    def owned(self) -> frozenset[str]:
+        """The keys of `properties` that follow from the place of a node: its id, its addresses, its folders."""
+        lines = (line for _, lines in self.properties for line in lines.items())
+        return frozenset(key for key, text in lines if _variables(text) - SHARED)

@@ -6,6 +6,7 @@ from collections.abc import Collection
 
 from fencepost.harness.errors import UsageError
 from fencepost.harness.network.layout import Listener, Node
+from fencepost.harness.plan.owned import OF_REFERENCE
 from fencepost.harness.processes.command import Command
 from fencepost.harness.targets import listeners, reference
 from fencepost.harness.targets.file import TargetFile
@@ -21,6 +22,7 @@ class Quorum:
     """Configures and starts nodes of the design `quorum`."""
 
     ids = IdKeys("node.id", ("broker.id", "controller.id"))
+    owned = OF_REFERENCE
     plants_defects = True
 
     def __init__(self, file: TargetFile, version: str) -> None:

@@ -11,7 +11,7 @@ import difflib
 import os
 import re
 import shutil
-from collections.abc import Callable
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from importlib.metadata import EntryPoint
@@ -26,11 +26,12 @@ from fencepost.harness.catalogue import add_catalogue
 from fencepost.harness.errors import UsageError
 from fencepost.harness.extensions import ExtensionError, installed, load_reference, module_file
 from fencepost.harness.plan.base import release_range
-from fencepost.harness.targets.file import TargetFile
+from fencepost.harness.plan.owned import WHY
+from fencepost.harness.targets.file import RoleSettings, TargetFile, UpgradeRules
 from fencepost.harness.targets.reference import refuse_defect
 from fencepost.harness.targets.target import FILES, Target
 from fencepost.harness.targets.upgrade import UpgradedTarget
-from fencepost.harness.yaml_file import YamlFileError, line_of, parse_mapping, read_text, validated
+from fencepost.harness.yaml_file import Location, YamlFileError, line_of, parse_mapping, read_text, validated
 from fencepost.results.records.folder import RunFolder
 
 VARIABLE = "FENCEPOST_TARGETS"
@@ -93,12 +94,52 @@ def load(reference: str) -> Target:
     if not getattr(driver, "plants_defects", False):
         refuse_defect(reference)
     try:
-        if (releases := release_range(version)) is None:
-            return driver(loaded.file, version)
-        old, new = (driver(loaded.file, each) for each in releases)
-        return UpgradedTarget(loaded.file, version, old, new)
+        releases = release_range(version)
+        made = [driver(loaded.file, each) for each in releases or (version,)]
     except TypeError as error:
         raise loaded.error("driver", f"{loaded.file.driver} cannot be made: {error}") from error
+    _refuse_owned(loaded, getattr(made[0], "owned", frozenset()))
+    return made[0] if releases is None else UpgradedTarget(loaded.file, version, *made)
+
+
+def _refuse_owned(loaded: LoadedTarget, owned: Collection[str]) -> None:
+    """Raise YamlFileError if the file, or one that it extends, gives nodes a key that its driver sets."""
+    wrong = []
+    for section, where in _KEYS.items():
+        path = next((each for each in _lineage(loaded.path) if section in _data(each)), None)
+        if path is None:
+            continue
+        data = _data(path)
+        for location, key in where(getattr(loaded.file, section)):
+            if key in owned:
+                wrong.append(f"`{key}` at {path}:{line_of(data, [section, *location])}: {WHY}; drop it")
+    if wrong:
+        raise YamlFileError(wrong)
+
+
+def _of_roles(settings: RoleSettings) -> Iterator[tuple[Location, str]]:
+    return (((role, key), key) for role, keys in settings for key in keys)
+
+
+def _of_timeouts(timing: Mapping[str, Sequence[str]]) -> Iterator[tuple[Location, str]]:
+    return (((name, place), key) for name, keys in timing.items() for place, key in enumerate(keys))
+
+
+def _of_upgrades(rules: UpgradeRules | None) -> Iterator[tuple[Location, str]]:
+    return ((("protocol", place), key) for place, key in enumerate(() if rules is None else rules.protocol))
+
+
+def _of_levels(levels: Mapping[str, Mapping[str, str]]) -> Iterator[tuple[Location, str]]:
+    return (((level, key), key) for level, keys in levels.items() for key in keys)
+
+
+_KEYS: Mapping[str, Callable[[Any], Iterator[tuple[Location, str]]]] = {
+    "settings": _of_roles,
+    "timing": _of_timeouts,
+    "levels": _of_levels,
+    "upgrade": _of_upgrades,
+}
+"""The configuration keys in each section of a target file, with their places in it."""
 
 
 def reference_of(reference: str) -> str:

@@ -7,6 +7,7 @@ from functools import cached_property
 
 from fencepost.harness.errors import UsageError
 from fencepost.harness.network.layout import Listener, Node
+from fencepost.harness.plan.owned import OF_REFERENCE
 from fencepost.harness.processes.command import Command
 from fencepost.harness.targets import jvm, listeners, reference
 from fencepost.harness.targets.file import TargetFile
@@ -22,6 +23,7 @@ class ZkController:
     """Configures and starts brokers of the design `zk-controller`, and their ZooKeeper servers."""
 
     ids = WITH_ZOOKEEPER
+    owned = OF_REFERENCE
     plants_defects = True
 
     def __init__(self, file: TargetFile, version: str) -> None:

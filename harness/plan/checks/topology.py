@@ -6,26 +6,7 @@ from collections.abc import Iterator
 
 from fencepost.harness.plan.checks.problem import Problem, twice, unknown
 from fencepost.harness.plan.model import NodeSpec, Plan
-
-OF_HARNESS = frozenset(
-    {
-        "advertised.listeners",
-        "broker.id",
-        "controller.listener.names",
-        "controller.quorum.bootstrap.servers",
-        "controller.quorum.voters",
-        "inter.broker.listener.name",
-        "listener.security.protocol.map",
-        "listeners",
-        "log.dir",
-        "log.dirs",
-        "metadata.log.dir",
-        "node.id",
-        "process.roles",
-        "zookeeper.connect",
-    }
-)
-"""The configuration keys by which the harness places nodes behind its links and finds their files."""
+from fencepost.harness.plan.owned import OF_HARNESS
 
 
 def node_problems(plan: Plan) -> Iterator[Problem]:
