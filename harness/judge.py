@@ -24,6 +24,7 @@ from fencepost.harness.catalogue import catalogue, describe
 from fencepost.harness.checkers import data_checkers, expectations
 from fencepost.harness.checkers.added import added_checkers
 from fencepost.harness.checkers.control import ControlHistory, TopicPartition, read_control
+from fencepost.harness.checkers.convergence import check_convergence
 from fencepost.harness.checkers.coverage import PRODUCED, check_coverage
 from fencepost.harness.checkers.deleted_records import deleted_before
 from fencepost.harness.checkers.doubts import find_doubts, withdrawn
@@ -96,6 +97,7 @@ def judge(plan: Plan, journal: Journal, nodes: Path | None = None) -> RunVerdict
         *check_exits(plan, journal),
         *check_silent_nodes(plan, journal),
         *excuse_starved(plan, journal, expectations.check(plan, journal)),
+        *check_convergence(plan, journal),
     ]
     coverage = [*check_coverage(plan, journal), *_produced(plan, history)]
     judged += _missing_differences(plan, judged, coverage)

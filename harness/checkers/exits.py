@@ -122,7 +122,7 @@ def damaged_files(event: Event, journal: Journal) -> str:
             for path in sorted(path for path in had if has.get(path) != had[path]):
                 files[path] = damages[fault.id]
     named = [f"{path} was {damage}" for path, damage in files.items()]
-    more = f", and {len(named) - 1} more," if len(named) > 1 else ""
+    more = f" (and {len(named) - 1} more)" if len(named) > 1 else ""
     return f"{named[-1]}{more}" if named else ""
 
 

@@ -26,7 +26,7 @@ from fencepost.harness.plan.conditions import AwaitStep
 from fencepost.harness.plan.model import Plan
 from fencepost.harness.plan.probes import ProbeStep
 from fencepost.harness.plan.steps import Produce
-from fencepost.results.records.events import Event
+from fencepost.results.records.events import CONVERGE, Event
 from fencepost.results.records.journal import Journal
 from fencepost.results.records.verdict import Counterexample, Finding, Verdict
 
@@ -278,6 +278,8 @@ def _steps_not_done(plan: Plan, ends: Mapping[str, Event]) -> Iterator[Finding]:
     expected_to = {plan.step_name(place) for place, step in enumerate(plan.steps) if getattr(step, "expect", None)}
     for name, end in ends.items():
         outcome = end.data.get("outcome")
+        if name == CONVERGE:
+            continue  # `fencepost.harness.checkers.convergence` judges it
         if outcome == "failed" or (outcome == "missed" and name not in expected_to):
             yield Finding(
                 Verdict.INCONCLUSIVE,

@@ -6,6 +6,7 @@ from typing import Final
 from fencepost.harness.checkers.aborted_read import CHECK as ABORTED_READ
 from fencepost.harness.checkers.check import Check
 from fencepost.harness.checkers.consumer_order import BACK, SKIP
+from fencepost.harness.checkers.convergence import WHOLE
 from fencepost.harness.checkers.coverage import PRODUCED
 from fencepost.harness.checkers.duplicate import CHECK as DUPLICATE
 from fencepost.harness.checkers.exits import EXITS
@@ -75,6 +76,7 @@ CHECKS: Final[tuple[Check, ...]] = (
     OWNED,
     EXITS,
     SILENT,
+    WHOLE,
     PRODUCED,
 )
 """The checkers of the whole run. A name may stand twice, with another requirement on another design."""
