@@ -22,7 +22,7 @@ def head(script: str) -> str:
 def problems(script: str) -> list[str]:
     """Return what the form lacks."""
     comment, body = head(script), re.sub(r"^#.*\n", "", script, flags=re.M)
-    seen = re.search(r"Guess: \w.* Seen with .+? (\d[\w.-]*):", comment)
+    seen = re.search(r"Guess: \S.* Seen with .+? (\d[\w.-]*):", comment)
     right = {
         "it begins with #!/bin/sh and a comment that says `Guess: ...`": "Guess: " in comment,
         "the comment says `Seen with PACKAGE VERSION: ...` after the guess": seen,
