@@ -157,5 +157,6 @@ class Links(Protocol):
         not closed, passed on or not, by the address that they come from. Raise CapabilityError if the kernel does not
         report it."""
 
-    def passed_on(self, source: str, destination: str) -> int:
-        """Return the bytes of requests that the destination was given in all, on connections that have ended since."""
+    def cut_short(self, source: str, destination: str) -> Mapping[str, int]:
+        """Return the bytes of requests that the destination was given, by the address that they come from, of
+        connections that have ended and whose destination did not take all that the link had taken."""

@@ -262,7 +262,7 @@ class LinkFault(Fault):
         ended = [f"{source} to {to}" for (source, to), fate in sorted(self.meanwhile.items()) if fate in ENDED]
         if ended:
             how = f"connections ended while their links were to be silent: {', '.join(ended)}"
-            return Evidence(False, how, evidence.measured)
+            return Evidence.against(how, evidence.measured)
         if not (self.died and evidence.proven):
             return evidence
         how = (

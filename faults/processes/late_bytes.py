@@ -49,9 +49,9 @@ class LateBytes(LinkFault):
 
     Proven when nothing passed the links any more, and they had taken bytes since from the process that is now dead: the
     kernel counts what the proxy received on each connection. Healed when these connections are over at the proxy, and
-    the destinations were given bytes on connections that ended since. What a destination closes meanwhile is dropped
-    with all that was held for it, as ZooKeeper does at the end of a session.
-    Source: Toxiproxy, `bandwidth` at rate 0; `tcpi_bytes_received` of the proxy's side; its counter of bytes sent.
+    a destination was given held bytes on one of them: all, unless the proxy says after how many it was refused. What a
+    destination closes meanwhile is dropped with all that was held for it, as ZooKeeper does at the end of a session.
+    Source: Toxiproxy, `bandwidth` at rate 0; `tcpi_bytes_received` of the proxy's side; its log of failed writes.
     """
 
     name: ClassVar[str] = "late-bytes"
@@ -73,7 +73,8 @@ class LateBytes(LinkFault):
         """Bytes that are held from the dead process, by the address that they came from."""
         self.released: Bytes = {}
         """The part of them that was still held when the links were released."""
-        self.given: dict[Pair, int] = {}
+        self._earlier: Bytes = {}
+        """Bytes that had been taken before the links held anything."""
         self._others: dict[Pair, set[str]] = {}
         """Addresses at the far end of connections that need not be the node's."""
 
@@ -116,6 +117,7 @@ class LateBytes(LinkFault):
         """Since when nothing passes, and what the links had taken then."""
         super().inject()
         before, began = self._taken(), time.monotonic()
+        self._earlier = before
         self.stalled = super().verify()
         self._leave_out_since(before)
         return began, before
@@ -140,41 +142,42 @@ class LateBytes(LinkFault):
         self.kill.recover()
         if self.back == "ready" and self.cluster.processes.status(self.node).running is Running.RUNNING:
             self.cluster.processes.await_ready(self.node, READY_TIMEOUT_S)
-        if not self.given:
-            self.released = self._left()
-            self.given = {pair: self.cluster.links.passed_on(*pair) for pair in self.links()}
+        self.released = self.released or self._left()
         super().recover()
 
     def verify_healed(self) -> Evidence:
         deadline = time.monotonic() + DRAINED_WITHIN
-        while ((left := self._left()) or not self._passed()) and time.monotonic() < deadline:
+        while (left := self._left()) and time.monotonic() < deadline:
             time.sleep(LOOK_EVERY)
-        given = self._given()  # before anything else is sent through these links
         links = super().verify_healed()
         if not links.proven:
             return links
         ready = await_ready(self.cluster, [self.node])
+        given = self._given()
         data = {
             **ready.measured,
             "released": _as_json(self.released),
-            "given since": _named(given),
+            "given": _as_json(given),
             "still held": _as_json(left),
         }
-        if self.released and not any(given.values()):
-            return Evidence.against("nothing of the held bytes was passed on", data)
         if left:
             return Evidence.against(f"the links still hold what a dead process sent after {DRAINED_WITHIN:g} s", data)
+        if self.released and not given:
+            return Evidence.against("nothing of the held bytes was passed on", data)
         passed = "their bytes were passed on" if self.released else "their destinations had closed them before"
         how = f"the connections of the dead process ended at the proxy; {passed}"
         return Evidence(ready.proven, how, data, ready.missed)
 
-    def _given(self) -> dict[Pair, int]:
-        return {pair: self.cluster.links.passed_on(*pair) - count for pair, count in self.given.items()}
-
-    def _passed(self) -> bool:
-        """Return whether anything was passed on, if anything was still held. The proxy counts when a connection
-        ends."""
-        return not self.released or any(self._given().values())
+    def _given(self) -> Bytes:
+        """Return the held bytes that were passed on, of connections that are over."""
+        given: dict[Pair, dict[str, int]] = {}
+        for pair, connections in self.released.items():
+            short, earlier = self.cluster.links.cut_short(*pair), self._earlier[pair]
+            for address, held in connections.items():
+                passed = held if address not in short else short[address] - earlier.get(address, 0)
+                if passed > 0:
+                    given.setdefault(pair, {})[address] = passed
+        return given
 
     def _leave_out_since(self, before: Bytes) -> None:
         """Connections that came while the links were measured are those of the measurement, or may be."""
@@ -210,7 +213,3 @@ class LateBytes(LinkFault):
 
 def _as_json(held: Bytes) -> dict[str, object]:
     return {f"{source} to {destination}": dict(each) for (source, destination), each in sorted(held.items())}
-
-
-def _named(counts: Mapping[Pair, int]) -> dict[str, int]:
-    return {f"{source} to {destination}": count for (source, destination), count in sorted(counts.items())}

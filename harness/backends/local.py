@@ -40,7 +40,7 @@ class LocalEnvironment:
             self.layout = lay_out(lease.addresses)
             self.backend = ProcessBackend(folder.processes, folder.logs, self._exited)
             stack.callback(self.backend.stop_all)
-            self._toxiproxy = Toxiproxy(self.layout.addresses.toxiproxy)
+            self._toxiproxy = Toxiproxy(self.layout.addresses.toxiproxy, log=self.backend.log(TOXIPROXY))
             self.backend.start(TOXIPROXY, server_command(self._toxiproxy.api))
             if proxies := self.layout.accept_delay_proxies():
                 await_accept_delay(proxies, self.backend.start(ACCEPT_DELAY, accept_delay_command(proxies)).pid)

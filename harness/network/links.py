@@ -121,9 +121,9 @@ class ToxiproxyLinks:
         with self._sock_diag(self._layout.link(source, destination)) as kernel:
             return {str(each.remote): each.bytes for each in received(kernel) if each.local in ends}
 
-    def passed_on(self, source: str, destination: str) -> int:
+    def cut_short(self, source: str, destination: str) -> Mapping[str, int]:
         proxies = self._layout.proxies(source, destination)
-        return sum(self._server(proxy).sent(proxy.name) for proxy in proxies)
+        return {address: n for each in proxies for address, n in self._server(each).cut_short(each.name).items()}
 
     def _refuse_if_paused(self, what: str, source: str, destination: str) -> None:
         for end in (source, destination):

@@ -8,5 +8,5 @@ PROGRAM = "toxiproxy-server"
 
 
 def server_options(api: Endpoint) -> list[str]:
-    """Return the options: the API address, and metrics that count the forwarded bytes."""
-    return ["-host", api.host, "-port", str(api.port), "-proxy-metrics"]
+    """Return the options: the API address."""
+    return ["-host", api.host, "-port", str(api.port)]

@@ -35,7 +35,8 @@ def find_toxiproxy() -> Path:
 
 
 def server_command(api: Endpoint) -> Command:
-    return Command([str(find_toxiproxy()), *server_options(api)])
+    """Return the command that starts it. Its log is read, so it writes all that it does by default."""
+    return Command([str(find_toxiproxy()), *server_options(api)], {"LOG_LEVEL": "info"})
 
 
 def await_version(toxiproxy: Toxiproxy) -> str:

@@ -9,9 +9,11 @@ Proxy classes are not used, since they have no timeouts, repeat requests, and ta
 
 from __future__ import annotations
 
+import json
 import time
 from collections.abc import Iterable, Iterator, Mapping
 from itertools import product
+from pathlib import Path
 from typing import Any, NamedTuple
 
 import requests
@@ -23,8 +25,10 @@ from fencepost.harness.errors import LinksLost
 from fencepost.harness.network.addresses import Endpoint
 from fencepost.harness.network.layout import Proxy
 
-_STREAMS = {Stream.REQUESTS: "upstream", Stream.REPLIES: "downstream"}
-SENT = "toxiproxy_proxy_sent_bytes_total"
+UPSTREAM = "upstream"
+_STREAMS = {Stream.REQUESTS: UPSTREAM, Stream.REPLIES: "downstream"}
+TAKEN, REFUSED = '"message":"Accepted client"', '"message":"Could not write to destination"'
+"""Lines of its log: of each connection at its beginning, and of one whose receiver did not take all."""
 DIRECT = {"http": ""}
 """Past any proxy that the environment names; `no_proxy` would be set in the environment for a while by each thread."""
 IMPATIENT = 2.0
@@ -64,10 +68,14 @@ _UNTIL_WRITTEN = 0.02
 
 
 class Toxiproxy:
-    """One Toxiproxy server. `timeout` (seconds) bounds every call; link changes take milliseconds when they work."""
+    """One Toxiproxy server. `timeout` (seconds) bounds every call; link changes take milliseconds when they work.
 
-    def __init__(self, api: Endpoint, timeout: float = 10.0) -> None:
+    `log` is the file of what the server prints; None if it is not read.
+    """
+
+    def __init__(self, api: Endpoint, timeout: float = 10.0, log: Path | None = None) -> None:
         self.api = api
+        self._log = log
         self._consumer = type("Consumer", (APIConsumer,), {"host": api.host, "port": api.port})
         self._timeout = timeout
         self._hangs = False
@@ -123,11 +131,23 @@ class Toxiproxy:
         found = self._call("get", f"/proxies/{name}")
         return LinkState(found["enabled"], frozenset(_toxics(found["toxics"])))
 
-    def sent(self, name: str) -> int:
-        """Bytes of requests that were passed on, of connections that have ended. Needs `-proxy-metrics`."""
-        lines = str(self._call("get", "/metrics")).splitlines()
-        ours = (line for line in lines if line.startswith(SENT) and f'proxy="{name}"' in line)
-        return int(sum(float(line.rsplit(" ", 1)[1]) for line in ours if 'direction="upstream"' in line))
+    def cut_short(self, name: str) -> dict[str, int]:
+        """Return the bytes of requests that were passed on, by the address of the source, of connections whose
+        receiver did not take all.
+
+        Its log tells them, while its metrics leave out each connection whose last write failed. LinksLost if the log
+        has no connection of this proxy at all, as of a server that writes another log.
+        """
+        lines = [] if self._log is None else self._log.read_text("utf-8", "replace").splitlines()
+        found = [json.loads(line) for line in lines if TAKEN in line or REFUSED in line]
+        ours = [each for each in found if each["name"] == name]
+        if not ours:
+            raise LinksLost(
+                f"the log of Toxiproxy at {self.api} does not tell what became of the bytes in {name}: use the "
+                f"release that make builds, and leave LOG_LEVEL unset"
+            )
+        links = {str(each["link"]): int(each["bytes"]) for each in ours if "link" in each}
+        return {link.removesuffix(UPSTREAM): count for link, count in links.items() if link.endswith(UPSTREAM)}
 
     def _call(self, method: str, path: str, *, as_good: type[Exception] | None = None, **content: object) -> Any:
         """The decoded answer; None if there is none, or if it is `as_good`: what was asked for is so already."""
@@ -152,9 +172,7 @@ class Toxiproxy:
             raise LinksLost(
                 f"Toxiproxy at {self.api} answered {response.status_code} to {asked}: {response.text.strip()}"
             )
-        if not response.content:
-            return None
-        return response.text if path == "/metrics" else response.json()
+        return response.json() if response.content else None
 
 
 def described(toxic: Toxic) -> list[dict[str, Any]]:

@@ -201,8 +201,8 @@ class FakeCluster:
             self.sent[source, destination] += 100
         return {"its": taken} if held else {}
 
-    def passed_on(self, source: str, destination: str) -> int:
-        return 0 if self.state(source, destination).toxics else self.sent[source, destination]
+    def cut_short(self, source: str, destination: str) -> Mapping[str, int]:
+        return {}
 
     def hold(self, source: str, destination: str, timeout: float) -> FakeHeld | None:
         if self.reach(source, destination, timeout) is not ProbeResult.ANSWERED:

@@ -246,7 +246,6 @@ def test_bytes_whose_destination_closed_the_connection_need_not_arrive(
     cluster: FakeCluster, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     fault = _injected(cluster, "late-bytes", node="node-4", to=["node-1"], queued_ms=0)
-    monkeypatch.setattr(cluster, "passed_on", lambda source, destination: 0)
     monkeypatch.setattr(cluster, "taken", lambda source, destination: {})
     fault.recover()
     evidence = fault.verify_healed()
@@ -254,10 +253,16 @@ def test_bytes_whose_destination_closed_the_connection_need_not_arrive(
     assert "their destinations had closed them before" in evidence.how
 
 
-def test_bytes_that_no_node_was_given_did_not_arrive(cluster: FakeCluster, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize(("taken", "arrived"), [(0, 0), (100, 0), (130, 30)])
+def test_of_bytes_that_were_refused_those_count_that_came_before(
+    taken: int, arrived: int, cluster: FakeCluster, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The link had passed on 100 bytes of that connection before it held any."""
+    cluster.sent["node-4", "node-1"] = 100
     fault = _injected(cluster, "late-bytes", node="node-4", to=["node-1"], queued_ms=0)
-    monkeypatch.setattr(cluster, "passed_on", lambda source, destination: 0)
+    monkeypatch.setattr(cluster, "cut_short", lambda source, destination: {"its": taken, "another": 70})
     fault.recover()
     evidence = fault.verify_healed()
-    assert not evidence.proven
-    assert "held bytes was passed on" in evidence.how
+    assert evidence.proven == (arrived > 0)
+    assert evidence.measured["given"] == ({"node-4 to node-1": {"its": arrived}} if arrived else {})
+    assert ("nothing of the held bytes was passed on" in evidence.how) == (arrived == 0)

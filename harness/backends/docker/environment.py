@@ -77,7 +77,7 @@ class PodEnvironment:
             machine = ProcessBackend(folder.processes, folder.logs, self._machine_exited)
             self._machine = machine
             stack.callback(machine.stop_all)
-            self._sites = Toxiproxy(self.layout.addresses.toxiproxy)
+            self._sites = Toxiproxy(self.layout.addresses.toxiproxy, log=machine.log(SITES))
             machine.start(SITES, server_command(self._sites.api))
             containers = Containers(folder.path)
             stack.callback(containers.sweep)

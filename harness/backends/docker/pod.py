@@ -34,9 +34,9 @@ class Pod:
         self.node = node
         self.folder = shared
         self._api = api_of(layout, node)
-        self.toxiproxy = Toxiproxy(self._api)
-        self._layout = layout
         self._log = run.logs / f"pod-{node.name}.log"
+        self.toxiproxy = Toxiproxy(self._api, log=self._log)
+        self._layout = layout
         self._on_end = on_end
         self._container: Container | None = None
         self._forwarder: TcpForwarder | None = None

@@ -23,9 +23,10 @@ def addresses(tmp_path: Path) -> Iterator[Addresses]:
 
 
 @pytest.fixture
-def toxiproxy(addresses: Addresses) -> Iterator[Toxiproxy]:
-    client = Toxiproxy(addresses.toxiproxy, timeout=5)
-    with subprocess.Popen(server_command(client.api).argv, stderr=subprocess.DEVNULL, stdout=subprocess.DEVNULL) as it:
+def toxiproxy(addresses: Addresses, tmp_path: Path) -> Iterator[Toxiproxy]:
+    log = tmp_path / "toxiproxy.log"
+    client = Toxiproxy(addresses.toxiproxy, timeout=5, log=log)
+    with log.open("wb") as out, subprocess.Popen(server_command(client.api).argv, stderr=out, stdout=out) as it:
         try:
             await_version(client)
             yield client

@@ -24,7 +24,7 @@ from fencepost.harness.network.toxiproxy import Toxiproxy
 pytestmark = pytest.mark.integration
 
 A, B = "node-1", "node-2"
-SOON, AT_ONCE = 5.0, 0.15
+SOON, AT_ONCE, LOOK_AGAIN = 5.0, 0.15, 0.02
 
 
 def stalled(streams: Iterable[Stream]) -> frozenset[Toxic]:
@@ -330,3 +330,27 @@ def test_a_reset_ends_idle_connections_as_well(
     links = ToxiproxyLinks(layout, lambda proxy: toxiproxy, lambda node: False)
     links.harm(A, B, frozenset(Toxic(Harm.RESET, each) for each in BOTH))
     assert [hears(end, SOON) for end in ends] == [b"", b""]
+
+
+def test_it_is_known_how_much_a_receiver_took_that_ended_in_the_middle(
+    ends: tuple[socket.socket, socket.socket], layout: Layout, toxiproxy: Toxiproxy
+) -> None:
+    opened, accepted = ends
+    links = ToxiproxyLinks(layout, lambda proxy: toxiproxy, lambda node: False)
+    opened.sendall(bytes(5000))
+    assert sum(len(accepted.recv(1)) for _ in range(5000)) == 5000
+    assert links.cut_short(A, B) == {}
+    links.harm(A, B, stalled([Stream.REPLIES]))  # or the sender would learn of it
+    accepted.close()
+    while not (short := links.cut_short(A, B)):
+        opened.sendall(b"in vain")
+        time.sleep(LOOK_AGAIN)
+    address, port = opened.getsockname()
+    assert list(short) == [f"{address}:{port}"]
+    assert 5000 <= short[f"{address}:{port}"] <= 5000 + 3 * len(b"in vain")
+
+
+def test_a_log_that_tells_nothing_of_connections_is_an_error(layout: Layout, toxiproxy: Toxiproxy) -> None:
+    toxiproxy.populate([layout.link(A, B)])
+    with pytest.raises(LinksLost, match="does not tell what became of the bytes in link-node-1-node-2"):
+        toxiproxy.cut_short(layout.link(A, B).name)
