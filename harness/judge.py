@@ -49,6 +49,8 @@ from fencepost.harness.checkers.mechanisms import (
     replicas_without,
 )
 from fencepost.harness.checkers.record_table import RecordTable
+from fencepost.harness.checkers.refused_retry import CHECK as REFUSED_RETRY
+from fencepost.harness.checkers.refused_retry import refused_retries
 from fencepost.harness.checkers.replica_logs import NO_REPLICAS, read_replicas
 from fencepost.harness.checkers.replicas import check_replicas, compare_replicas
 from fencepost.harness.checkers.silent_nodes import check_silent_nodes
@@ -94,6 +96,7 @@ def judge(plan: Plan, journal: Journal, nodes: Path | None = None) -> RunVerdict
         topics_stay(topics),
         partitions_as_asked(plan, journal, topics),
         *_leadership(plan, journal),
+        *refused_retries(journal, history),
         *check_exits(plan, journal),
         *check_silent_nodes(plan, journal),
         *excuse_starved(plan, journal, expectations.check(plan, journal)),
@@ -106,7 +109,7 @@ def judge(plan: Plan, journal: Journal, nodes: Path | None = None) -> RunVerdict
     )
     judged = _attributed(plan, journal, history, nodes, judged)
     judged = name_parts(withdrawn(_listed(plan, finding), doubts) for finding in judged)
-    findings = (*failures, *_ended_clients(journal), *judged, *_unproven(journal), *coverage)
+    findings = (*failures, *_ended_clients(journal, judged), *judged, *_unproven(journal), *coverage)
     verdict = Verdict.worst(finding.verdict for finding in findings)
     defect = _planted_defect(journal)
     return RunVerdict(
@@ -260,10 +263,11 @@ def _unproven(journal: Journal) -> Iterator[Finding]:
         )
 
 
-def _ended_clients(journal: Journal) -> Iterator[Finding]:
-    """Yield a finding for each client of the workload that a fatal error ended."""
+def _ended_clients(journal: Journal, judged: Iterable[Finding]) -> Iterator[Finding]:
+    """Yield a finding for each client of the workload that a fatal error ended, and whose end no finding explains."""
+    explained = {each.evidence.get("client") for each in judged if each.check == REFUSED_RETRY.name}
     for event in journal.of("note"):
-        if event.data.get("what") == CLIENT_ENDED:
+        if event.data.get("what") == CLIENT_ENDED and event.data["client"] not in explained:
             yield Finding(
                 verdict=Verdict.INCONCLUSIVE,
                 check="clients",

@@ -16,6 +16,10 @@ from fencepost.harness.targets.file import TargetFile
 DEVIATING_REQUIREMENTS = ("ACK-01", *BROKEN_BY_LOSS)
 """The requirements that the loss of acknowledged records breaks."""
 
+FORGETFUL_LEADERS = frozenset({"AK-13", "AZ-06"})
+"""The differences by which a leader refuses a batch that it has, and so ends an idempotent producer. The checker of
+CRD-06 finds nothing else, so no mechanism is needed."""
+
 
 def deviations(target: TargetFile, topology: Topology) -> tuple[Deviation, ...]:
     """Return the deviations that a random plan for this target declares."""
@@ -23,6 +27,8 @@ def deviations(target: TargetFile, topology: Topology) -> tuple[Deviation, ...]:
 
 
 def _deviations(listed: frozenset[str], topology: Topology) -> Iterator[Deviation]:
+    for difference in sorted(listed & FORGETFUL_LEADERS):
+        yield Deviation(difference=difference, requirement="CRD-06", level="may")
     for requirement in DEVIATING_REQUIREMENTS:
         if listed >= {"LF-01", "LF-02"}:
             difference = "LF-02" if requirement == "SEG-02" else "LF-01"

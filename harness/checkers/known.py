@@ -24,6 +24,7 @@ from fencepost.harness.checkers.leadership import (
 from fencepost.harness.checkers.log_files import CHECKPOINTS, EPOCHS, TAILS
 from fencepost.harness.checkers.lost_write import CHECK as LOST_WRITE
 from fencepost.harness.checkers.nonmonotonic_send import CHECK as NONMONOTONIC_SEND
+from fencepost.harness.checkers.refused_retry import CHECK as REFUSED_RETRY
 from fencepost.harness.checkers.replicas import AGREE, KEPT, ONE_CONTENT
 from fencepost.harness.checkers.returned import CHECK as RETURNED
 from fencepost.harness.checkers.silent_nodes import SILENT
@@ -74,6 +75,7 @@ CHECKS: Final[tuple[Check, ...]] = (
     FENCED,
     GROUP_OFFSETS,
     OWNED,
+    REFUSED_RETRY,
     EXITS,
     SILENT,
     WHOLE,

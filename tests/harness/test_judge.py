@@ -227,6 +227,24 @@ def client_ended(builder: JournalBuilder, client: str = "p") -> JournalBuilder:
     return builder.at(5.0).event("note", client, "seen", data)
 
 
+def refused_in_the_log() -> JournalBuilder:
+    run = JournalBuilder().event("run", "r", "begin").send("p-0", 0).send("p-1", outcome="info").poll((0, "p-0"))
+    message = "ProduceRequest for t [0] with 1 message(s) failed due to sequence desynchronization"
+    ended = {"what": "client-ended", "client": "p", "error": "OUT_OF_ORDER_SEQUENCE_NUMBER", "message": message}
+    return run.event("note", "p", "seen", ended).final((0, "p-0"), (1, "p-1"))
+
+
+def test_a_producer_that_was_refused_a_record_of_the_log_is_the_targets_doing_and_not_inconclusive() -> None:
+    """So ended random-3905000005, which became finding 05."""
+    verdict = judge(plan(), ended(refused_in_the_log()).journal())
+    assert verdict.verdict is Verdict.VIOLATION
+    assert verdict.headline.startswith("p was ended at 0.70 s by OUT_OF_ORDER_SEQUENCE_NUMBER, and 1 records")
+    listed = plan(deviations=[{"difference": "AK-13", "requirement": "CRD-06", "level": "may"}])
+    known = judge(listed, ended(refused_in_the_log()).journal())
+    assert known.verdict is Verdict.PASS
+    assert {each.id: each.state for each in known.requirements}["CRD-06"] is RequirementState.AS_LISTED
+
+
 def of_step(step: str, at: float, **evidence: Any) -> Finding:
     return replace(served_after_a_fault(at), evidence={"step": step, **evidence})
 
