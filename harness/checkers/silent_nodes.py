@@ -1,5 +1,7 @@
 """Nodes that were started, or went on after a stop, and neither served nor ended within the bound.
 
+And nodes that were asked to end (SIGTERM), and went on for `ENDS_WITHIN` seconds.
+
 That is a violation of LIVE-07, whatever the node found on its disk. It is not held against the target
 
 - if a node waited for a processor for a third of the bound (decision 0012);
@@ -14,7 +16,7 @@ All of these count from the second half of the bound on: what ended before left 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from math import inf
 from typing import Final
 
@@ -35,6 +37,8 @@ _SEEN_IN_PROCESSES = (
     names_in_family("processes") - {"late-bytes"} | names_in_family("identity") | {"damaged-file", "power-loss"}
 )
 """The faults that keep nodes away by ending or stopping their processes, which the journal has by itself."""
+ENDS_WITHIN = 60.0
+"""Seconds for a node to hand over what it leads and end."""
 _REACH = {
     "refused": "refuses connections",
     "closed": "closes each connection",
@@ -51,6 +55,7 @@ def check_silent_nodes(plan: Plan, journal: Journal) -> list[Finding]:
         silent.setdefault((event.id, run.went_on(event)), event)
     again = sum(1 for each in journal.of("node", "ready") if each.t > run.begun)
     findings = [_finding(event, run) for event in silent.values()]
+    findings += [_not_ended(event, run) for event in journal.of("node", "stopping") if run.goes_on(event)]
     if findings or not again:
         return findings
     return [SILENT.held(again, f"Each of {again} nodes that were started or went on answered within its bound.")]
@@ -69,6 +74,14 @@ def _finding(event: Event, run: _Run) -> Finding:
     row = (round(event.t, 3), event.id, seconds, reach, damaged, error)
     finding = SILENT.broken(1, message, columns, [row], at=event.t)
     reason = run.excuse(event)
+    return finding.withdrawn(f"{reason}.") if reason else finding
+
+
+def _not_ended(asked: Event, run: _Run) -> Finding:
+    late = replace(asked, t=asked.t + ENDS_WITHIN, data={"seconds": ENDS_WITHIN})
+    message = f"{asked.id} was asked to end (SIGTERM), and still runs after {ENDS_WITHIN:g} s."
+    finding = SILENT.broken(1, message, ("asked at s", "node"), [(round(asked.t, 3), asked.id)], at=late.t)
+    reason = run.excuse(late)
     return finding.withdrawn(f"{reason}.") if reason else finding
 
 
@@ -92,6 +105,12 @@ class _Run:
         """Return when the node was last started or resumed before the event."""
         of_node = self.journal.of("node", "started", "resumed")
         return max((each.t for each in of_node if each.id == event.id and each.t <= event.t), default=-inf)
+
+    def goes_on(self, asked: Event) -> bool:
+        """Return whether a node ran on for `ENDS_WITHIN` seconds after SIGTERM, and was not stopped meanwhile."""
+        until = asked.t + ENDS_WITHIN
+        met = {each.phase for each in self.journal.of("node") if each.id == asked.id and asked.t < each.t <= until}
+        return self.journal.duration >= until and not met & {"stopped", "exited", "killed", "paused"}
 
     def excuse(self, silent: Event) -> str:
         """Return why the silence is not held against the target; empty if nothing explains it."""

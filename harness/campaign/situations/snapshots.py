@@ -23,7 +23,8 @@ METHODS: tuple[EndingMethod, ...] = ("kill", "shutdown")
 class DamagedMetadataSnapshot(Situation):
     """A broker or a controller comes back with damaged snapshots of the metadata.
 
-    The metadata log is whole, and each node can do without a snapshot: it starts from the log, or refuses the file.
+    The metadata log is whole, and each node can do without a snapshot: it starts from the log, or refuses the file, and
+    does one of the two within the bound (LIVE-07). Apache Kafka takes one without its end as whole (finding 06).
     """
 
     name = "damaged-metadata-snapshot"

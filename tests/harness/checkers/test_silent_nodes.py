@@ -149,6 +149,32 @@ def test_what_failed_beside_the_target_is_not_held_against_it() -> None:
     assert "no rule" in excused(silent(zookeeper, node="zk-1"), plan_of(ZOOKEEPER))
 
 
+def asked_to_end(then: str | None = None, at: float = 40) -> Events:
+    events = begun().add(12, "node", "node-4", "ready").add(20, "node", "node-4", "stopping")
+    if then:
+        events.add(at, "node", "node-4", then)
+    return events.add(90, "run", "r", "end")
+
+
+@pytest.mark.requirement("LIVE-07")
+def test_a_node_that_does_not_end_on_request_broke_the_rule() -> None:
+    finding = judged(asked_to_end())
+    assert finding.verdict is Verdict.VIOLATION
+    assert finding.message == "node-4 was asked to end (SIGTERM), and still runs after 60 s."
+    assert judged(asked_to_end("stopped", at=85)).verdict is Verdict.VIOLATION
+
+
+@pytest.mark.parametrize("then", ["stopped", "killed", "paused", "exited"])
+def test_one_that_ended_in_time_or_could_not_did_not(then: str) -> None:
+    assert judged(asked_to_end(then)).verdict is Verdict.PASS
+
+
+def test_a_node_that_is_cut_off_may_end_late() -> None:
+    links = [{"from": "node-4", "to": "node-1"}]
+    cut = Events([*begun().add(11, "fault", "f", "intent", fault="cut", links=links), *asked_to_end()])
+    assert "the fault f was active" in excused(cut)
+
+
 def test_of_zookeepers_ensemble_a_majority_has_to_be_there() -> None:
     gone = silent(begun().add(1, "node", "zk-1", "started").add(11, "node", "zk-1", "killed"))
     assert "without zk-1" in excused(gone, plan_of(ZOOKEEPER))
