@@ -117,6 +117,7 @@ class LiveRun:
         if wrong := [each.message for each in problems(plan) if each not in known]:
             raise UsageError("; ".join(wrong))
         self.target.file.check_levels(plan)
+        self.target.file.check_roles(plan)
         self.target.file.check_design(plan)
         if isinstance(step, InjectStep):
             self._check_capability(step)

@@ -89,6 +89,7 @@ def check(plan: Plan, runs: Path, backend: str) -> Target:
     catalogue()  # the verdict needs it: a mistake in it is reported before anything starts
     target = targets.load(plan.target)
     target.file.check_levels(plan)
+    target.file.check_roles(plan)
     target.file.check_design(plan)
     added_checkers(target.file.checkers, target.file.beside)  # a mistake in them is found before anything starts
     check_disk_space(runs)

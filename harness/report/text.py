@@ -81,5 +81,8 @@ def _line(name: str, text: str) -> str:
 
 
 def _wrapped(name: str, text: str, width: int) -> list[str]:
-    first, *rest = wrap(text, max(20, width - MARGIN)) or [""]
+    """Return a text in lines of at most `width` columns; one that is indented, as of a log, stays as it is."""
+    room = max(20, width - MARGIN)
+    lines = [part for line in text.splitlines() for part in ([line] if line.startswith(" ") else wrap(line, room))]
+    first, *rest = lines or [""]
     return [_line(name, first), *(_line("", line) for line in rest)]

@@ -111,7 +111,7 @@ class CommandDriver:
         brokers = [node for node in nodes if node.is_broker]
         if ready.controller == "quorum" and (reason := without_quorum(controllers, installation, ready.metadata_topic)):
             return reason
-        if ready.broker == "metadata" and (reason := unlisted_brokers(brokers)):
+        if ready.broker == "metadata" and (reason := unlisted_brokers(brokers, installation)):
             return reason
         signs = [(node, ready.controller) for node in controllers] + [(node, ready.broker) for node in brokers]
         return next((reason for node, sign in signs if (reason := self._silent(node, sign))), None)

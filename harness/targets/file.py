@@ -294,6 +294,15 @@ class TargetFile(PlanModel):
                 known = ", ".join(self.levels) or "none"
                 raise UsageError(f"{self.name} has no protocol level {level!r}; its levels: {known}")
 
+    def check_roles(self, plan: Plan) -> None:
+        """Raise UsageError if the plan has no node of a role without which no cluster of the dialect serves."""
+        needed = "zookeeper" if self.dialect.uses_zookeeper else "controller"
+        if all(needed not in node.roles for node in plan.topology.nodes):
+            raise UsageError(
+                f"the topology of the plan has no {needed}, and no cluster of {self.name} serves without one "
+                f"(`dialect: {self.dialect}`): give a node `roles: [{needed}]`"
+            )
+
     def check_design(self, plan: Plan) -> None:
         """Raise UsageError if the plan uses something that the design of this target does not have."""
         if plan.topology.controller is not None and not self.dialect.has_controllers:

@@ -89,7 +89,7 @@ class ApacheKafkaZk:
         return Command(self._java(*flags, installation.properties(node)))
 
     def unready(self, nodes: Collection[Node], installation: Installation) -> str | None:
-        return unready_with_zookeeper(nodes)
+        return unready_with_zookeeper(nodes, installation)
 
     @cached_property
     def _servers(self) -> ZooKeeperServers:

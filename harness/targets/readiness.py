@@ -1,4 +1,7 @@
-"""Readiness of nodes: requests to a node at its own address, which bypasses every link."""
+"""Readiness of nodes: requests to a node at its own address, which bypasses every link.
+
+Most answers change while nodes start, and are asked for again. One that cannot raises InfrastructureError at once.
+"""
 
 from __future__ import annotations
 
@@ -12,7 +15,8 @@ from kio.schema.types import TopicName
 from kio.static.primitive import i32
 
 from fencepost.harness.clients.login import connect
-from fencepost.harness.clients.raw import NoAnswer, RawConnection
+from fencepost.harness.clients.raw import NoAnswer, RawConnection, Unreadable
+from fencepost.harness.errors import InfrastructureError
 from fencepost.harness.network.layout import Listener, Node
 from fencepost.harness.targets import zookeeper
 from fencepost.harness.targets.security import credentials
@@ -30,7 +34,7 @@ def unready(nodes: Collection[Node], installation: Installation, metadata_topic:
     """
     controllers = [node for node in nodes if node.is_controller]
     return without_quorum(controllers, installation, metadata_topic) or unlisted_brokers(
-        [node for node in nodes if node.is_broker]
+        [node for node in nodes if node.is_broker], installation
     )
 
 
@@ -39,7 +43,7 @@ def without_quorum(controllers: Collection[Node], installation: Installation, me
     try:
         leading = [_leads(node, installation, metadata_topic) for node in controllers]
     except NoAnswer as error:
-        return str(error)
+        return _unanswered(error)
     others = (node for node in installation.layout.controllers if node not in controllers)
     if controllers and not any(leading):
         leading = [_leads_if_there(node, installation, metadata_topic) for node in others]
@@ -48,15 +52,18 @@ def without_quorum(controllers: Collection[Node], installation: Installation, me
     return None
 
 
-def unlisted_brokers(brokers: Collection[Node]) -> str | None:
-    """Return a message about the first broker whose Metadata response does not list each of these brokers."""
+def unlisted_brokers(brokers: Collection[Node], installation: Installation) -> str | None:
+    """Return a message about the first broker whose Metadata response does not list each of these brokers.
+
+    Raise InfrastructureError if it lists others, and none of the plan.
+    """
     try:
-        return _unlisted(brokers)
+        return _unlisted(brokers, installation)
     except NoAnswer as error:
-        return str(error)
+        return _unanswered(error)
 
 
-def unready_with_zookeeper(nodes: Collection[Node]) -> str | None:
+def unready_with_zookeeper(nodes: Collection[Node], installation: Installation) -> str | None:
     """Return the same for a design with ZooKeeper: servers have to accept sessions, brokers to know a controller.
 
     A broker knows a controller once one holds `/controller` and has sent it the metadata of the cluster.
@@ -66,11 +73,11 @@ def unready_with_zookeeper(nodes: Collection[Node]) -> str | None:
         return silent
     brokers = [node for node in nodes if node.is_broker]
     try:
-        return _unlisted(brokers) or next(
+        return _unlisted(brokers, installation) or next(
             (f"{node.name} knows no controller" for node in brokers if known_controller(node) < 0), None
         )
     except NoAnswer as error:
-        return str(error)
+        return _unanswered(error)
 
 
 def known_controller(node: Node) -> int:
@@ -78,11 +85,26 @@ def known_controller(node: Node) -> int:
     return int(_metadata(node).controller_id)
 
 
-def _unlisted(brokers: Collection[Node]) -> str | None:
+def _unanswered(error: NoAnswer) -> str:
+    """Return how a request was not answered. Raise InfrastructureError if that will not change: it was, wrongly."""
+    if isinstance(error, Unreadable):
+        raise InfrastructureError(str(error)) from error
+    return str(error)
+
+
+def _unlisted(brokers: Collection[Node], installation: Installation) -> str | None:
+    of_plan = {node.id for node in installation.layout.brokers}
     for node in brokers:
-        known = {int(broker.node_id) for broker in _metadata(node).brokers}
-        if missing := [each.name for each in brokers if each.id not in known]:
-            return f"{node.name} does not list {', '.join(missing)} in its Metadata"
+        listed = {int(each.node_id): f"{each.node_id} at {each.host}:{each.port}" for each in _metadata(node).brokers}
+        seen = f"it lists {', '.join(listed.values()) or 'none'}"
+        # A broker that lists nothing yet, or its peers before itself, may still do so.
+        if listed and not of_plan & listed.keys():
+            raise InfrastructureError(
+                f"{node.name} lists no broker of the plan in its Metadata: {seen}; the plan's id is {node.id}. A broker"
+                " with an id of its own needs that as its `id` in the `topology` of the plan"
+            )
+        if missing := [f"{each.name} (id {each.id})" for each in brokers if each.id not in listed]:
+            return f"{node.name} does not list {', '.join(missing)} in its Metadata: {seen}"
     return None
 
 

@@ -74,7 +74,10 @@ class Target(Protocol):
         """Return the command that starts a node whose files have been written."""
 
     def unready(self, nodes: Collection[Node], installation: Installation) -> str | None:
-        """Return a message about the first of these nodes that does not serve requests yet, or None."""
+        """Return a message about the first of these nodes that does not serve requests yet, or None.
+
+        Raise InfrastructureError if one gives an answer that will not change.
+        """
 
 
 def write_configuration(target: Target, node: Node, installation: Installation, home: Path | None = None) -> None:

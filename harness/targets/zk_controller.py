@@ -74,7 +74,7 @@ class ZkController:
         return reference.command(installation.properties(node))
 
     def unready(self, nodes: Collection[Node], installation: Installation) -> str | None:
-        return unready_with_zookeeper(nodes)
+        return unready_with_zookeeper(nodes, installation)
 
     @cached_property
     def _servers(self) -> ZooKeeperServers:

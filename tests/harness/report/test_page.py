@@ -285,6 +285,18 @@ def test_records_are_shown_on_every_replica_on_the_page_and_in_a_terminal(tmp_pa
     assert max(map(len, lines)) <= 110
 
 
+def test_log_lines_in_a_message_keep_their_lines(tmp_path: Path) -> None:
+    words = "this message is longer than a terminal is wide, " * 4
+    long = "  |   File node.py, line 7, in a call that is longer than the terminal is wide: " + "x" * 80
+    builder = JournalBuilder().event("run", "r", "begin").partition(4, 0, (4,))
+    data = {"what": "infrastructure", "message": f"{words}\n  | Traceback (most recent call last):\n{long}"}
+    builder.event("note", "infrastructure", "seen", data).event("run", "r", "end")
+    verdict = judge(plan(), builder.journal())
+    lines = [line[15:] for line in summarise(verdict, RunFolder(tmp_path)).splitlines()]
+    assert "  | Traceback (most recent call last):" in lines
+    assert long in lines
+
+
 def test_findings_about_the_same_records_show_them_once(tmp_path: Path) -> None:
     """`b` is lost; besides, the replicas have different records at the offset of `a`."""
     builder = JournalBuilder().event("run", "r", "begin").partition(4, 1, (4, 5)).send("a", 0).send("b", 1)
