@@ -89,7 +89,8 @@ def judge(plan: Plan, journal: Journal, nodes: Path | None = None) -> RunVerdict
     deletions = read_deletions(plan, journal)
     topics = read_topics(plan, journal, deletions)
     history = split_lives(read_history(journal), deletions)
-    deleted = deleted_before(plan, journal, history)
+    defaults = load_file(plan.target).settings
+    deleted = deleted_before(plan, journal, history, {**defaults.all, **defaults.broker})
     history = replace(history, deleted_before=deleted, vanished=topics.vanished)
     judged = [
         *_data_plane(plan, journal, history, nodes),

@@ -1,8 +1,8 @@
 """Unseen: acknowledged at acks=all, and absent when the whole partition was read to its end.
 
 A consumer may have had the record before: it is gone all the same, and so are all records of a topic that is gone
-though no step deleted it. A record that was read, and is below the log start at the end, was deleted, and so was one
-that the plan had deleted. `lost_write` finds records below the highest offset read, and needs no final read for it.
+though no step deleted it, and those below a log start that moved by itself. What the plan had deleted is not missed.
+`lost_write` finds records below the highest offset read, and needs no final read for it.
 `unread` names the partitions that were not read to their end, so that their tails are unknown.
 """
 
@@ -46,15 +46,8 @@ def _judged(history: History) -> list[Promise]:
     return [
         each
         for each in history.promises
-        if each.at in history.vanished or (each.at in history.final and not _deleted(history, each))
+        if each.at in history.vanished or (each.at in history.final and not history.was_deleted(each))
     ]
-
-
-def _deleted(history: History, promise: Promise) -> bool:
-    if history.was_deleted(promise):
-        return True
-    start = history.final[promise.at].start
-    return promise.offset < start and start > 0 and promise.value in history.values_read
 
 
 def unread(history: History) -> Finding:

@@ -13,7 +13,7 @@ CHECK = Check("consumed-then-vanished", "A record that a consumer read is gone",
 
 
 def consumed_then_vanished(history: History) -> Finding:
-    """Judge the records read before the final read; those below its log start were deleted. Linear in the reads."""
+    """Judge the records read before the final read, but for those that the plan had deleted. Linear in the reads."""
     judged = _judged(history)
     gone = [each for each in judged if _is_gone(history, each)]
     if not gone:
@@ -45,7 +45,7 @@ def _judged(history: History) -> list[Read]:
         for (at, offset, value), poll in history.first_reads.items()
         if not poll.final
         and at in history.final
-        and offset >= history.final[at].start
+        and offset >= history.deleted_before.get(at, 0)
         and not (poll.uncommitted and value in history.unsure)
     ]
 
