@@ -23,6 +23,7 @@ from pathlib import Path
 from fencepost.harness.catalogue import catalogue, describe
 from fencepost.harness.checkers import data_checkers, expectations
 from fencepost.harness.checkers.added import added_checkers
+from fencepost.harness.checkers.assignments import replicas_as_asked
 from fencepost.harness.checkers.control import ControlHistory, TopicPartition, read_control
 from fencepost.harness.checkers.convergence import check_convergence
 from fencepost.harness.checkers.coverage import PRODUCED, check_coverage
@@ -96,6 +97,7 @@ def judge(plan: Plan, journal: Journal, nodes: Path | None = None) -> RunVerdict
         *_data_plane(plan, journal, history, nodes),
         topics_stay(topics),
         partitions_as_asked(plan, journal, topics),
+        replicas_as_asked(plan, journal, topics.forgotten_by),
         *_leadership(plan, journal),
         *refused_retries(journal, history),
         *check_exits(plan, journal),

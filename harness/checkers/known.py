@@ -4,6 +4,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import Final
 
 from fencepost.harness.checkers.aborted_read import CHECK as ABORTED_READ
+from fencepost.harness.checkers.assignments import REPLICAS_AS_ASKED
 from fencepost.harness.checkers.check import Check
 from fencepost.harness.checkers.consumer_order import BACK, SKIP
 from fencepost.harness.checkers.convergence import WHOLE
@@ -51,6 +52,7 @@ CHECKS: Final[tuple[Check, ...]] = (
     RETURNED,
     STAY,
     AS_ASKED,
+    REPLICAS_AS_ASKED,
     VISIBLE_END,
     KEPT,
     ONE_CONTENT,

@@ -16,6 +16,7 @@ JUDGED_IN_EVERY_RUN = (
     *(f"SEG-0{number}" for number in range(1, 6)),
     "TOPIC-02",
     "TOPIC-03",
+    "TOPIC-04",
     "LEAD-01",
     "CTRL-01",
     "CTRL-02",

@@ -1,0 +1,81 @@
+"""Replicas as asked: a partition of the plan's topics stays on the brokers that it was given, unless a step moves it.
+
+A partition that lost a replica without a request is kept by fewer brokers than its records were promised to.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+
+from fencepost.harness.checkers.check import Check
+from fencepost.harness.checkers.control import TopicPartition
+from fencepost.harness.checkers.topic_requests import topic_requests
+from fencepost.harness.plan.model import Plan
+from fencepost.harness.plan.probes import ApiProbe, ReassignProbe
+from fencepost.harness.plan.steps import ZnodeStep
+from fencepost.harness.plan.topic_changes import TOPICS
+from fencepost.harness.plan.znodes import REASSIGN
+from fencepost.results.records.journal import Journal
+from fencepost.results.records.verdict import Basis, Finding
+
+REPLICAS_AS_ASKED = Check(
+    "replicas-as-asked", "A partition has other replicas than were asked for", "TOPIC-04", Basis.PRESENCE
+)
+
+
+def replicas_as_asked(plan: Plan, journal: Journal, forgotten_by: str = "") -> Finding:
+    """Judge the decided states of partitions that no step creates anew or moves. Linear in the journal.
+
+    `forgotten_by` is the fault by which a voter may have forgotten what had been decided; empty if none did.
+    """
+    anew = {each.topic for each in topic_requests(plan, journal) if each.kind != "grow"}
+    moved = set(_moved(plan))
+    given: dict[TopicPartition, tuple[int, ...]] = {
+        (topic.name, number): tuple(replicas)
+        for topic in plan.topics
+        for number, replicas in enumerate(topic.assignments)
+        if not anew & {topic.name, None} and not moved & {None, topic.name, (topic.name, number)}
+    }
+    judged, rows = 0, []
+    for event in journal.of("state"):
+        data = event.data
+        if event.node or data.get("what") != "partition" or data.get("replicas") is None:
+            continue
+        wanted = given.get((data["topic"], data["partition"]))
+        if wanted is not None:
+            judged += 1
+            if set(data["replicas"]) != set(wanted):
+                where = f"{data['topic']}-{data['partition']}"
+                rows.append((where, _listed(wanted), _listed(data["replicas"]), f"{event.t:.2f} s"))
+    if not rows:
+        return REPLICAS_AS_ASKED.held(judged, f"Partitions have the replicas that were asked for ({judged} states).")
+    if forgotten_by:
+        return REPLICAS_AS_ASKED.unjudged(f"The fault {forgotten_by} took away what a voter had decided.")
+    where, wanted_ids, found, at = rows[0]
+    return REPLICAS_AS_ASKED.broken(
+        judged,
+        f"{where} has the replicas {found} at {at}, and {wanted_ids} were asked for; no step moves it.",
+        ("partition", "asked for", "replicas", "at"),
+        rows,
+        at=float(at.removesuffix(" s")),
+    )
+
+
+def _moved(plan: Plan) -> Iterator[str | TopicPartition | None]:
+    """Yield the partitions, or the topics, whose replicas steps change; None if it may be any."""
+    for step in plan.steps:
+        if isinstance(step, ReassignProbe):
+            topic, _, number = step.partition.rpartition("-")
+            yield topic, int(number)
+        elif isinstance(step, ApiProbe) and step.api == "alter_partition_reassignments":
+            for each in step.body.get("topics") or ():
+                name = str(each.get("name"))
+                yield None if name.startswith("$") else name
+        elif isinstance(step, ZnodeStep) and step.path.startswith(REASSIGN):
+            yield None
+        elif isinstance(step, ZnodeStep) and step.path.startswith(TOPICS):
+            yield step.path.removeprefix(TOPICS).partition("/")[0]
+
+
+def _listed(ids: Iterable[int]) -> str:
+    return ", ".join(map(str, ids))
