@@ -37,6 +37,8 @@ class BitFlip(Fault):
     Models bit rot: a medium or a path that changes data without an error, below all checksums of the disk itself. Does
     not model whole sectors that are lost or swapped. Healed by turning the bit back, if the bytes before it are still
     those; a file that was cut or written anew meanwhile has healed by itself.
+
+    `proven` by the byte, read as a process reads it that opens the file now; a pattern without a file is an error.
     """
 
     name: ClassVar[str] = "bit-flip"

@@ -100,6 +100,9 @@ class DamagedFile(ProcessFault):
     holds some files of another moment than the rest. Does not model damage while the process runs: `bit-flip`,
     `torn-write` and `disk-error` do.
 
+    `proven` by the files that match `file`, as the process left them and as they are now: there were some, and they
+    differ. A pattern that matches none is an error, so a file that a release does not have is never damaged unseen.
+
     Healed by a restart on what is left, until the node answers. Three others are kept apart in the journal, each with
     the last words of the node: one that ends before it answered has *refused* the files; one that ends soon after its
     answer took them, and they were *fatal later*; one that does neither is *silent*, and is ended. Then all files are

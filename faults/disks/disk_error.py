@@ -29,11 +29,13 @@ class DiskError(RuleFault):
     nothing of it is done. After an fsync that failed the bytes may be lost, though reads show them: an fsync that is
     tried again and works proves nothing (https://wiki.postgresql.org/wiki/Fsync_Errors); here they are there.
 
-    Does not model a file system that goes read-only by itself (`disk-read-only`), errors of closing and of names, and
-    read errors of what the kernel has in its cache: that is dropped when the fault begins, but what is written or read
-    later is read without the disk. What is written through a shared mapping fails later, when the kernel writes back:
-    the process learns of it by msync or fsync, or never. A mapping that cannot be read ends its process by SIGBUS, as
-    it does with a disk.
+    Does not model a file system that goes read-only by itself (`disk-read-only`), errors of closing and of names
+    (`rename-error`), and read errors of what the kernel has in its cache: that is dropped when the fault begins, but
+    what is written or read later is read without the disk. What is written through a shared mapping fails later, when
+    the kernel writes back: the process learns of it by msync or fsync, or never. A mapping that cannot be read ends its
+    process by SIGBUS, as it does with a disk.
+
+    `proven` by operations on a file of the fault's own, as all faults that are a rule; no file of the node counts.
     """
 
     name: ClassVar[str] = "disk-error"

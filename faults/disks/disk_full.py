@@ -25,6 +25,8 @@ class DiskFull(RuleFault):
     overwritten, files cut, renamed, removed. Does not model a write of which the first part still found room
     (`torn-write` is that, with another error), room that comes back when files are removed, and the holes of sparse
     files that are filled through a mapping, which the kernel reports late or never.
+
+    `proven` by operations on a file of the fault's own, as all faults that are a rule; no file of the node counts.
     """
 
     name: ClassVar[str] = "disk-full"

@@ -21,6 +21,8 @@ class DiskReadOnly(RuleFault):
     Models what ext4 does with `errors=remount-ro` once it has met an error of its own (ext4(5)). An administrator's
     `mount -o remount,ro` is refused while a file is open for writing, so it is no model for this. fsync has nothing
     left to do, and succeeds. Does not model the error that came before it, nor what the kernel had not written yet.
+
+    `proven` by operations on a file of the fault's own, as all faults that are a rule; no file of the node counts.
     """
 
     name: ClassVar[str] = "disk-read-only"

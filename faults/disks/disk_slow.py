@@ -36,8 +36,8 @@ class DiskSlow(RuleFault):
     queue: a hundred writes of a hundred threads are late once, those of one thread a hundred times. Nor does the kernel
     hide it: writes go through to the disk here, where a page cache would take them at once until it is full.
 
-    Proven by the quickest of several operations: whatever else keeps a machine busy makes some of them late, and a rule
-    makes all of them late.
+    `proven` by the quickest of several operations on a file of the fault's own: whatever else keeps a machine busy
+    makes some of them late, and a rule makes all of them late.
 
     kill -9 does not wait for the delay: a process that was sent SIGKILL is answered within 20 ms. An fsync that ends so
     has made nothing durable.

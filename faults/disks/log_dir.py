@@ -45,6 +45,8 @@ class LogDir(Fault):
     `partition` names the directory by what it holds, `dir` by its place. Models a disk that is gone or was remounted
     elsewhere. Does not model one that fails in the middle of a write: appends to files that are open go through.
     Healed by putting the directory back with all it held; a node that gave it up uses it again after a restart.
+
+    `proven` by opening the directory, whatever is in it.
     """
 
     name: ClassVar[str] = "log-dir"

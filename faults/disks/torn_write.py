@@ -26,6 +26,8 @@ class TornWrite(RuleFault):
     Models a disk that fails in the middle of a request. The kernel hands a large write on in pieces (of 128 KiB or
     more), and each of them is torn. Not modelled: a short write without an error, which write(2) allows as well, and
     sectors that are written in another order. A torn tail after a crash is `power-loss` or a kill in between.
+
+    `proven` by a write to a file of the fault's own, and by how much of it is there then; no file of the node counts.
     """
 
     name: ClassVar[str] = "torn-write"

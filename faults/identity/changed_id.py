@@ -27,6 +27,8 @@ class ChangedId(MisconfiguredFault):
     Models a template that numbers hosts anew, and a configuration that was copied without its id being changed. `id`
     may be that of another node; without it, it is one that no node has. Does not model directories that were written
     anew for the new id. Healed by the old id, and a start.
+
+    `proven` by the node's configuration, which the harness wrote.
     """
 
     name: ClassVar[str] = "changed-id"

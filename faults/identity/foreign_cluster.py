@@ -25,6 +25,8 @@ class ForeignCluster(MisconfiguredFault):
 
     Models a volume that was mounted into the wrong cluster, and addresses that lead to another cluster than they did.
     Does not model records of another cluster: all but the id is its own. Healed by its own id, and a start.
+
+    `proven` by the cluster id in `meta.properties`, in which every release keeps it; without one there it is an error.
     """
 
     name: ClassVar[str] = "foreign-cluster"

@@ -27,6 +27,8 @@ class Swapped(MisconfiguredFault):
 
     Models volumes that were attached to the wrong hosts. Does not model one of several directories in the wrong place:
     all of a node's go together. Healed by exchanging them back, and a start of both.
+
+    `proven` by the node id in `meta.properties`, in which every release keeps it: each has that of the other.
     """
 
     name: ClassVar[str] = "swapped"

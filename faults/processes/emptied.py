@@ -33,6 +33,9 @@ class Emptied(ProcessFault):
     Models a disk that was replaced, or a volume that was not there. What a node of the target needs before its first
     start is there (Apache Kafka with its own quorum: a formatted directory under the same cluster and node id).
 
+    `proven` by segments, which every release has in the folder of each partition: none is left. What a release needs
+    before its first start has none, whatever it is named.
+
     What was in the directories does not come back by healing; healed means that the node runs and answers again, and
     what it lacks it has to fetch. So it takes away a copy of every record: where it was the last one, records are lost,
     and no protocol can help. A controller that lost its directory forgot its votes, and a quorum may then

@@ -45,6 +45,9 @@ class Restored(ProcessFault):
     machine: crash-consistent in the order of the process's writes. It does not model a copy that was made from under
     running writes file by file, which no server promises to read, nor what a crash of the machine would have left.
 
+    `proven` by a digest of all segments and of the identity: it is that of the copy, and not that of what the process
+    had left.
+
     What the node had written since the copy does not come back by healing (it stands aside in its folder); healed means
     that the node runs and answers again. Of a controller that takes back votes that it gave, as of `emptied`.
     """

@@ -1,7 +1,7 @@
 """A small real cluster on which every fault can be tried, and how each fault is aimed at it.
 
-One controller and three brokers of the reference cluster; the nodes that need it have a wall clock and disks of their
-own.
+One controller and three brokers, of the reference cluster if nothing else is said; the nodes that need it have a wall
+clock and disks of their own.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from fencepost.harness.backends import PROCESS
 from fencepost.harness.clients.workload import Workload
 from fencepost.harness.cluster.availability import unavailable_reason
 from fencepost.harness.cluster.cluster import Cluster
-from fencepost.harness.plan.model import NodeSpec, Plan, ProducerSpec, TopicSpec, Topology, WorkloadSpec
+from fencepost.harness.plan.model import NodeSettings, NodeSpec, Plan, ProducerSpec, TopicSpec, Topology, WorkloadSpec
 from fencepost.harness.targets.registry import load
 from fencepost.results.records.folder import RunFolder
 from fencepost.results.records.journal import JournalWriter
@@ -36,7 +36,7 @@ def capability(name: str) -> Capability:
     return FAULTS[name].capability
 
 
-def plan(*, breakable: bool = True, clock: bool = True) -> Plan:
+def plan(*, breakable: bool = True, clock: bool = True, target: str = "quorum") -> Plan:
     """The cluster, with one partition on all brokers. Without what this machine cannot do, if that is said."""
     own: dict[str, Any] = {"disk": "breakable" if breakable else "plain", "clock": "own" if clock else "machine"}
     nodes = (
@@ -51,7 +51,7 @@ def plan(*, breakable: bool = True, clock: bool = True) -> Plan:
         title="Every fault, one after the other",
         document="none",
         seed=1,
-        target="quorum",
+        target=target,
         topology=Topology(nodes=nodes),
         topics=(TopicSpec(name="t", assignments=((4, 5, 6),)),),
         workload=WorkloadSpec(producers=(ProducerSpec(name="trickle", topic="t", acks=1, idempotent=False, rate=20),)),
@@ -59,12 +59,15 @@ def plan(*, breakable: bool = True, clock: bool = True) -> Plan:
 
 
 @contextmanager
-def small_cluster(folder: Path, backend: str = PROCESS) -> Iterator[Cluster]:
+def small_cluster(
+    folder: Path, backend: str = PROCESS, target: str = "quorum", settings: NodeSettings | None = None
+) -> Iterator[Cluster]:
     """It serves, and its partition holds records."""
     described = plan(
         breakable=unavailable_reason(backend, Capability.DISKS) is None,
         clock=unavailable_reason(backend, Capability.CLOCK) is None,
-    )
+        target=target,
+    ).model_copy(update={"settings": settings})
     run = RunFolder.create_at(folder)
     with (
         JournalWriter(run.journal) as journal,

@@ -15,7 +15,9 @@ from fencepost.harness.plan.dialect import Dialect
 if TYPE_CHECKING:
     from fencepost.harness.campaign.script import Script
 
-SNAPSHOTS = "__cluster_metadata-0/*.checkpoint"
+SNAPSHOTS = "__cluster_metadata-0/*-*[1-9]*.checkpoint"
+"""Snapshots that a leader's epoch wrote (KIP-630: `<end offset>-<epoch>.checkpoint`). The one that 4.4 formats a
+controller with, of offset 0 and epoch 0, is not one: a node that has its log does not miss it."""
 DAMAGES: tuple[DamageName, ...] = ("lost", "cut", "garbage")
 METHODS: tuple[EndingMethod, ...] = ("kill", "shutdown")
 
@@ -23,8 +25,9 @@ METHODS: tuple[EndingMethod, ...] = ("kill", "shutdown")
 class DamagedMetadataSnapshot(Situation):
     """A broker or a controller comes back with damaged snapshots of the metadata.
 
-    The metadata log is whole, and each node can do without a snapshot: it starts from the log, or refuses the file, and
-    does one of the two within the bound (LIVE-07). Apache Kafka takes one without its end as whole (finding 06).
+    A node whose metadata log is whole can do without them. That of a broker may begin behind a snapshot that it
+    fetched (seen on 4.3.1 and 4.4.0); then it has to refuse what is left. It starts or refuses within the bound
+    (LIVE-07). Apache Kafka takes a snapshot without its end as whole (finding 06).
     """
 
     name = "damaged-metadata-snapshot"
