@@ -16,6 +16,7 @@ MOVING = (
     "coordinator:",
     "transaction-coordinator:",
     "active-controller",
+    "standby-controller",
     "zookeeper-leader",
 )
 """Prefixes of the references that lead to different nodes at different times."""
@@ -58,9 +59,9 @@ Name = Annotated[str, Field(pattern=r"^[a-z0-9][a-z0-9.-]*$")]
 """The name of a node, step, fault, topic or client: lower case, digits, dots and dashes."""
 
 NodeRef = str
-"""`node-4`, `controllers`, `brokers`, `zookeeper`, `zookeeper-leader`, `active-controller`, `leader:t-0`,
-`followers:t-0`, `coordinator:g` of a group, `transaction-coordinator:x` of a transactional id, or `$bound`. A design
-without controllers has neither `controllers` nor `active-controller`."""
+"""`node-4`, `controllers`, `brokers`, `zookeeper`, `zookeeper-leader`, `active-controller`, `standby-controller`,
+`leader:t-0`, `followers:t-0`, `coordinator:g` of a group, `transaction-coordinator:x` of a transactional id, or
+`$bound`. A design without controllers has none of those with `controller` in their names."""
 
 NodeRefs = NodeRef | Annotated[tuple[NodeRef, ...], Field(min_length=1)]
 """One reference or several. Where a plan may name no node it writes `none`: an empty list would be lost in the file."""

@@ -20,6 +20,9 @@ ASKED_WITHIN = 1.0
 EXACT_MS = 5.0
 """The tolerance of a measurement: a clock may only be kept by the tick (4 ms)."""
 
+ELECTS_BY_WALL_CLOCK = "apache-kafka"
+"""The target whose controllers do, from 4.0 on."""
+
 Judge = Callable[[ClockReading], bool]
 
 
@@ -87,20 +90,30 @@ class ClockFault(Fault):
 
 
 def random_aim(rng: random.Random, cluster: BreakableCluster) -> Aim:
-    """Aim at one broker, or at the active controller. ZooKeeper's servers keep the machine's clock."""
-    if not cluster.uses_zookeeper and rng.random() < 0.3:
-        return Aim("active-controller", 1, "quorum")
+    """Aim at one broker, or at one controller. ZooKeeper's servers keep the machine's clock.
+
+    A controller with a name can be aimed at while the fault of another one holds.
+    """
+    if not cluster.uses_zookeeper and rng.random() < 0.4:
+        name = rng.choice(cluster.quorum)
+        named = Aim(name, 1, "quorum", (name,))
+        return rng.choice((Aim("active-controller", 1, "quorum"), Aim("standby-controller", 1, "quorum"), named, named))
     return one_broker(rng, cluster)
 
 
-def generated(parameters: ClockParameters, aim: Aim, title: str) -> GeneratedFault:
-    """Return the generated fault. Leases and elections go by the monotonic clock, so no node is away because of it."""
+def generated(parameters: ClockParameters, aim: Aim, title: str, cluster: BreakableCluster) -> GeneratedFault:
+    """Return the generated fault.
+
+    Leases, sessions and elections go by the monotonic clock, so no node is away because of it. The elections of Apache
+    Kafka go by the wall clock (AK-15), so a controller there counts as one that takes no part in them.
+    """
     return GeneratedFault(
         parameters=parameters,
         aim=aim,
         heal_order=HealOrder.MACHINES,
         resources=(Resource("clocks"), *aim.processes()),
         title=title,
+        quorum=aim.away_quorum if cluster.target_name == ELECTS_BY_WALL_CLOCK else 0,
         needs_running_nodes=True,
     )
 

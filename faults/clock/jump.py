@@ -62,7 +62,7 @@ class ClockJump(ClockFault):
         aim = random_aim(rng, cluster)
         ms = rng.choice(BACKWARDS_MS if cluster.target_name in SHIPPED_KAFKA else JUMPS_MS)
         parameters = ClockJumpParameters(nodes=aim.refs, ms=ms)
-        return generated(parameters, aim, f"the clock of {aim.text} jumps by {ms / 1000:g} s")
+        return generated(parameters, aim, f"the clock of {aim.text} jumps by {ms / 1000:g} s", cluster)
 
     def targets(self) -> Mapping[str, object]:
         return {**super().targets(), "ms": self.ms}

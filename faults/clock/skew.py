@@ -65,7 +65,7 @@ class ClockSkew(ClockFault):
             return None
         aim, ppm = random_aim(rng, cluster), rng.choice(SKEWS_PPM)
         parameters = ClockSkewParameters(nodes=aim.refs, ppm=ppm)
-        return generated(parameters, aim, f"the clock of {aim.text} is {ppm / 10_000:g} % wrong")
+        return generated(parameters, aim, f"the clock of {aim.text} is {ppm / 10_000:g} % wrong", cluster)
 
     def targets(self) -> Mapping[str, object]:
         return {**super().targets(), "ppm": self.ppm}

@@ -169,6 +169,7 @@ class _Roles:
             "controllers": frozenset({"active controller", "standby controller"}),
             "zookeeper": frozenset({"ZooKeeper leader", "ZooKeeper follower"}),
             "active-controller": frozenset({"active controller"}),
+            "standby-controller": frozenset({"standby controller"}),
             "zookeeper-leader": frozenset({"ZooKeeper leader"}),
         }
 

@@ -243,7 +243,7 @@ def _role(ref: str, cluster: BreakableCluster) -> str:
         return "leader"
     if ref.startswith("followers:"):
         return "followers"
-    if ref in ("active-controller", "zookeeper-leader"):
+    if ref in ("active-controller", "standby-controller", "zookeeper-leader"):
         return ref
     if ref.startswith("site:"):
         return "clients"

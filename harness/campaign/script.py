@@ -257,7 +257,7 @@ class Script:
             _, _, partition = role.partition(":")
             if partition:
                 return LeaderIs(partition=partition, within_ms=self.cluster.liveness_timeout_ms)
-            if role == "active-controller":
+            if role.endswith("-controller"):
                 return ActiveController(within_ms=self.cluster.liveness_timeout_ms)
         return None
 

@@ -13,6 +13,8 @@ LEASE_MS = 4000
 """Long enough to set the clock and prove it while the lease that the cut left still runs."""
 AWAY_MS = 6000
 """How long a healed link is watched on a target that is not expected to return by it."""
+UNELECTED_MS = 10_000
+"""How long a quorum is watched that is not expected to elect: three times as long as an election takes."""
 
 
 def cut_off(ms: int, scenario: v.Scenario, target: v.TargetFacts, seed: int) -> v.Plan:
@@ -140,6 +142,52 @@ def drifts(scenario: v.Scenario, target: v.TargetFacts, seed: int) -> v.Plan:
     )
 
 
+def standby_is_back(scenario: v.Scenario, target: v.TargetFacts, seed: int) -> v.Plan:
+    """The active controller ends while the clock of one of the two others is an hour back."""
+    leader, *others = v.replica_roles(scenario, seed)
+    controllers = tuple(map(v.node_name, v.CONTROLLER_IDS))
+    expect = target.unless("AK-15", v.must("CLK-03", "LIVE-02"), v.never("CLK-03"))
+    elects = expect.level is v.Level.MUST
+    right = v.Heal(as_="right", fault="jump")
+    elected = v.ActiveController(
+        as_="elected",
+        is_not="$first",
+        within_ms=v.LIVENESS_TIMEOUT_MS if elects else UNELECTED_MS,
+        expect=expect,
+    )
+    corrected = v.ActiveController(
+        as_="elected-with-the-right-time",
+        is_not="$first",
+        within_ms=v.LIVENESS_TIMEOUT_MS,
+        expect=v.must("LIVE-02"),
+    )
+    steps = [
+        *v.setup(leader),
+        v.Bind(as_="first", node="active-controller"),
+        v.inject("jump", v.ClockJumpParameters(nodes="standby-controller", ms=-HOUR_MS)),
+        v.inject("crash", v.KillParameters(nodes="$first")),
+        elected,
+        right,
+        *([] if elects else [corrected]),
+        v.TopicCreatedThrough(as_="decides", node=leader, within_ms=v.LIVENESS_TIMEOUT_MS, expect=v.must("LIVE-02")),
+        v.Heal(as_="restart", fault="crash"),
+        *v.teardown(),
+    ]
+    return v.build_plan(
+        scenario,
+        target,
+        seed,
+        topology=_with_clocks(v.smallest_cluster(target, others[-1]), controllers),
+        topics=[v.topic([leader, *others])],
+        steps=steps,
+        coverage=[
+            v.FaultProven(fault="jump"),
+            v.FaultProven(fault="crash"),
+            v.Acknowledged(by="p1", acks="all", after="right.ended"),
+        ],
+    )
+
+
 def _with_clocks(topology: v.Topology, names: Collection[str]) -> v.Topology:
     """Give these nodes a wall clock of their own."""
     nodes = (node.model_copy(update={"clock": "own"}) if node.name in names else node for node in topology.nodes)
@@ -172,5 +220,15 @@ SCENARIOS: tuple[v.Scenario, ...] = (
         drifts,
         12,
         needs=(v.Capability.CLOCK,),
+    ),
+    v.fault_scenario(
+        "standby-clock-back",
+        "A standby controller whose wall clock goes back an hour helps to elect the next active one",
+        standby_is_back,
+        16,
+        "CLK-03",
+        "LIVE-02",
+        needs=(v.Capability.CLOCK, v.Capability.KILL),
+        dialects=v.WITHOUT_ZOOKEEPER,
     ),
 )

@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+import random
+from dataclasses import dataclass, replace
+from typing import Any, cast
 
 import pytest
 
 import fencepost.faults.clock.clock_fault
 from fencepost.faults.capabilities import CapabilityError, ClockReading
 from fencepost.faults.clock.jump import ClockJump, ClockJumpParameters
+from fencepost.faults.clock.skew import ClockSkew
+from fencepost.faults.generation import GeneratedFault
 from fencepost.faults.registry import build
 from tests.faults.fake import FakeClocks, FakeCluster, cluster_of
 
@@ -89,3 +93,36 @@ def test_a_role_that_led_to_no_node_is_refused(cluster: FakeCluster) -> None:
     parameters = ClockJumpParameters(nodes="leader:t-0", ms=1)
     with pytest.raises(CapabilityError, match="no node whose clock"):
         ClockJump(cluster, parameters.resolved(str, lambda refs: ())).set_up()
+
+
+@dataclass
+class Quorum:
+    """As much of a cluster as a random clock is aimed at."""
+
+    target_name: str
+    uses_zookeeper: bool = False
+    own_clocks: bool = True
+    broker_is_controller: bool = False
+    quorum: tuple[str, ...] = ("node-1", "node-2", "node-3")
+    brokers: tuple[str, ...] = ("node-4", "node-5", "node-6")
+    partitions: tuple[str, ...] = ("t-0",)
+
+
+def generated(kind: type[ClockJump] | type[ClockSkew], cluster: Quorum) -> list[GeneratedFault]:
+    made = (kind.generate(random.Random(seed), cast("Any", cluster)) for seed in range(200))
+    return [each for each in made if each is not None]
+
+
+@pytest.mark.parametrize("kind", [ClockJump, ClockSkew])
+def test_random_clocks_are_wrong_on_standby_controllers_too(kind: type[ClockJump] | type[ClockSkew]) -> None:
+    aims = {each.aim.text for each in generated(kind, Quorum("quorum"))}
+    assert {"active-controller", "standby-controller", "node-1", "node-2", "node-3"} <= aims
+    assert not {"standby-controller", "node-1"} & {
+        each.aim.text for each in generated(kind, Quorum("zk-controller", uses_zookeeper=True, quorum=("zk-1",)))
+    }
+
+
+@pytest.mark.parametrize(("target", "away"), [("quorum", 0), ("apache-kafka", 1)])
+def test_a_controller_with_a_wrong_clock_is_away_where_elections_go_by_it(target: str, away: int) -> None:
+    for fault in generated(ClockJump, Quorum(target)):
+        assert fault.quorum == (away if fault.aim.side == "quorum" else 0)
