@@ -6,12 +6,24 @@ from fencepost.suites import vocabulary as v
 from fencepost.suites.kip_631.snapshots import SETTINGS, topics
 
 REFUSED_WITHIN_MS = 10_000
-"""The fault is healed, so the controller has started or refused to; what it says is in its log."""
+"""Long enough to start or to refuse to, and to say so in the log."""
 
 
 def vote(scenario: v.Scenario, target: v.TargetFacts, seed: int) -> v.Plan:
     """It may have voted in an epoch of which it knows nothing any more (KAFKA-12181)."""
-    return _plan(scenario, target, seed, [], "quorum-state", "quorum-state is missing", "CTRL-07")
+    voter = _voter(seed)
+    started: list[v.Step] = [
+        v.NodeExited(as_="gone", node=voter, within_ms=REFUSED_WITHIN_MS),
+        v.Start(as_="start-without", nodes=voter, until="running"),
+        v.NodeExited(
+            as_="ends",
+            node=voter,
+            within_ms=REFUSED_WITHIN_MS,
+            expect=target.unless("AK-16", v.must("CTRL-07"), v.never("CTRL-07")),
+        ),
+    ]
+    says = "quorum-state is missing" if target.follows_its_documents else None
+    return _plan(scenario, target, seed, [], "quorum-state", started, says, "CTRL-07")
 
 
 def snapshots(scenario: v.Scenario, target: v.TargetFacts, seed: int) -> v.Plan:
@@ -34,7 +46,7 @@ def snapshots(scenario: v.Scenario, target: v.TargetFacts, seed: int) -> v.Plan:
         *topics("third", leader),
         v.Logged(as_="cut", node=voter, says=r"is cut behind .* begins at [1-9]", within_ms=v.LIVENESS_TIMEOUT_MS),
     ]
-    return _plan(scenario, target, seed, steps, "*.checkpoint", "no snapshot is good", "D631-29")
+    return _plan(scenario, target, seed, steps, "*.checkpoint", [], "no snapshot is good", "D631-29")
 
 
 def _plan(
@@ -43,10 +55,14 @@ def _plan(
     seed: int,
     first: list[v.Step],
     file: str,
-    says: str,
+    without: list[v.Step],
+    says: str | None,
     requirement: str,
 ) -> v.Plan:
-    """The controller is killed, loses the file, refuses to start, and has the file again."""
+    """The controller is killed, loses the file, refuses to start, and has the file again.
+
+    `without`: further steps before it is healed; `says`: the line of its log about the file, if it is known.
+    """
     leader, *followers = v.replica_roles(scenario, seed)
     voter = _voter(seed)
     steps = [
@@ -54,15 +70,9 @@ def _plan(
         *first,
         v.inject("forget", v.DamagedFileParameters(node=voter, file=file, damage="lost")),
         v.ActiveController(as_="elected", is_not=voter, within_ms=v.LIVENESS_TIMEOUT_MS, expect=v.must("LIVE-02")),
+        *without,
         v.Heal(as_="return", fault="forget"),
-        v.Logged(
-            as_="refuses",
-            node=voter,
-            says=says,
-            after=v.After(event="forget.proven"),
-            within_ms=REFUSED_WITHIN_MS,
-            expect=v.must(requirement),
-        ),
+        *([] if says is None else [_said(voter, says, requirement)]),
         v.TopicCreatedThrough(as_="goes-on", node=leader, within_ms=v.LIVENESS_TIMEOUT_MS, expect=v.must("LIVE-02")),
         *v.teardown(),
     ]
@@ -74,6 +84,17 @@ def _plan(
         settings=SETTINGS if first else None,
         steps=steps,
         coverage=[v.FaultProven(fault="forget"), v.Acknowledged(by="p1", acks="all", after="return.ended")],
+    )
+
+
+def _said(voter: str, says: str, requirement: str) -> v.Step:
+    return v.Logged(
+        as_="refuses",
+        node=voter,
+        says=says,
+        after=v.After(event="forget.proven"),
+        within_ms=REFUSED_WITHIN_MS,
+        expect=v.must(requirement),
     )
 
 
@@ -89,7 +110,6 @@ SCENARIOS = (
         needs=frozenset({v.Capability.DIRECTORIES, v.Capability.KILL}),
         seconds=12,
         build=vote,
-        dialects=frozenset({v.Dialect.KIP_631}),
     ),
     v.Scenario(
         slug="lost-snapshots",
