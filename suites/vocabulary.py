@@ -21,6 +21,7 @@ from fencepost.faults.disks.disk_read_only import DiskReadOnlyParameters
 from fencepost.faults.disks.disk_slow import DiskSlowParameters
 from fencepost.faults.disks.log_dir import LogDirParameters
 from fencepost.faults.disks.power_loss import PowerLossParameters
+from fencepost.faults.disks.rename_error import RenameErrorParameters
 from fencepost.faults.disks.torn_write import TornWriteParameters
 from fencepost.faults.identity.changed_id import ChangedIdParameters
 from fencepost.faults.identity.duplicate import DuplicateParameters
@@ -367,6 +368,7 @@ __all__ = [
     "ReassignProbe",
     "Registered",
     "Release",
+    "RenameErrorParameters",
     "ReplicaFetchProbe",
     "ReplicaOffline",
     "ReplicaStateEventProbe",

@@ -56,6 +56,8 @@ class Operation(Enum):
     """A file or directory that was not there."""
     NAME = "name"
     """Names that change or vanish, files that are cut, times and permissions."""
+    RENAME = "rename"
+    """Names that become others; counts as `NAME` as well. A pattern is matched against the new one."""
     OPEN = "open"
     """Opening by name, files and directories."""
 

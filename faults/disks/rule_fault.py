@@ -51,6 +51,8 @@ class RuleFault(Fault):
     tried: Sequence[Operation]
     """The operations that are tried to prove it."""
     hits: dict[str, int] = field(default_factory=dict)
+    untouched: ClassVar[tuple[Operation, ...]] = ()
+    """Operations that are tried as well, and have to work while the rule holds."""
 
     capability: ClassVar[Capability] = Capability.DISKS
 
@@ -70,8 +72,9 @@ class RuleFault(Fault):
 
     def verify(self) -> Evidence:
         probed = self._probe()
-        how = f"tried {_said(probed)}"
-        return Evidence(all(self.shows(each) for _, each in probed), how, _measured(probed))
+        beside = [(operation, probed) for operation in self.untouched for probed in self._try(operation)]
+        proven = all(self.shows(each) for _, each in probed) and all(each.error is None for _, each in beside)
+        return Evidence(proven, f"tried {_said([*probed, *beside])}", _measured([*probed, *beside]))
 
     def recover(self) -> None:
         for kind, count in self.cluster.disks.remove(self.node, self._name).items():

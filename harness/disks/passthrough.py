@@ -85,7 +85,9 @@ class Passthrough(mfusepy.Operations):  # type: ignore[misc]
 
     def rename(self, old: str, new: str) -> int:
         self._changes(Operation.NAME, old)
-        self._undo.renames(_inside(old), self._place(old), _inside(new), self._place(new))
+        self._changes(Operation.RENAME, new)
+        if not _is_probe(old):
+            self._undo.renames(_inside(old), self._place(old), _inside(new), self._place(new))
         self._place(old).rename(self._place(new))
         for fd, path in list(self._paths.items()):
             self._paths[fd] = moved(path, _inside(old), _inside(new))

@@ -55,6 +55,8 @@ def _tried(file: Path, operation: Operation, size: int) -> DiskProbe:
     try:
         if operation in (Operation.READ, Operation.OPEN, Operation.NAME) and not file.exists():
             file.write_bytes(bytes(size))
+        if operation is Operation.RENAME:
+            return _renamed(file)
         if operation is Operation.NAME:
             os.utime(file)
             return DiskProbe(None, time.monotonic() - began)
@@ -69,6 +71,20 @@ def _tried(file: Path, operation: Operation, size: int) -> DiskProbe:
             os.close(fd)
     except OSError as error:
         return DiskProbe(_name(error), time.monotonic() - began)
+
+
+def _renamed(file: Path) -> DiskProbe:
+    """Give another file the name of the probe's."""
+    other = file.with_name(f"{file.name}.before")
+    other.write_bytes(b"")
+    began = time.monotonic()
+    try:
+        other.rename(file)
+    except OSError as error:
+        return DiskProbe(_name(error), time.monotonic() - began)
+    finally:
+        other.unlink(missing_ok=True)
+    return DiskProbe(None, time.monotonic() - began)
 
 
 def _on_open(fd: int, operation: Operation, size: int, opened_from: float) -> DiskProbe:

@@ -107,6 +107,7 @@ CASES: Mapping[str, Case] = {
     ),
     "disk-full": Case({"node": "node-4"}, {"node": BROKEN, "files": "elsewhere/*"}),
     "disk-read-only": Case({"node": "node-4", "dir": 0}, {"node": BROKEN}, ends=True),
+    "rename-error": Case({"node": "node-4"}, {"node": BROKEN, "files": "elsewhere/*"}),
     "torn-write": Case({"node": "node-4", "bytes": 100}, {"node": BROKEN, "bytes": 10, "files": "elsewhere/*"}),
     "power-loss": Case(_FAKE_NODES, _REAL_NODE),
     "damaged-file": Case(

@@ -68,6 +68,16 @@ def test_a_torn_write_is_proven_by_the_bytes_that_are_there(cluster: FakeCluster
     assert not fault.verify().proven
 
 
+def test_renames_that_fail_with_everything_else_prove_no_rename_error(cluster: FakeCluster) -> None:
+    fault = build("rename-error", cluster, {"node": "node-4"})
+    fault.set_up()
+    fault.inject()
+    assert fault.verify().proven
+    also = DiskRule(frozenset({Operation.RENAME, Operation.NAME}), error="EIO")
+    cluster.broken_disks.rules = {("node-4", "other"): also}
+    assert not fault.verify().proven
+
+
 def test_a_machine_that_is_late_now_and_then_is_not_taken_for_a_slow_disk(cluster: FakeCluster) -> None:
     fault = build("disk-slow", cluster, {"node": "node-4", "ms": 5, "operations": ["fsync"]})
     fault.set_up()

@@ -111,7 +111,9 @@ def rule(*operations: Operation, error: str | None = "EIO", **more: object) -> D
         (rule(Operation.FSYNC), [Operation.FSYNC]),
         (rule(Operation.WRITE, files="t-0/*.log"), [Operation.WRITE]),
         (rule(Operation.GROW, Operation.CREATE, error="ENOSPC"), [Operation.GROW, Operation.CREATE]),
-        (rule(*CHANGES, error="EROFS"), [Operation.NAME, Operation.CREATE, Operation.WRITE]),
+        (rule(Operation.RENAME), [Operation.RENAME]),
+        (rule(Operation.RENAME, files="quorum-*"), [Operation.RENAME]),
+        (rule(*CHANGES, error="EROFS"), [Operation.RENAME, Operation.NAME, Operation.CREATE, Operation.WRITE]),
     ],
     ids=lambda value: f"{value.error} {value.files or ''}" if isinstance(value, DiskRule) else value[0].value,
 )
@@ -131,6 +133,22 @@ def test_other_files_and_what_is_not_named_go_on(bench: Bench, data: Path) -> No
     (data / "checkpoint").write_text("goes on")
     assert (data / "checkpoint").read_text() == "goes on"
     bench.disks.remove("node-4", "broken")
+
+
+def test_what_cannot_be_renamed_can_be_made_written_and_removed(bench: Bench, data: Path) -> None:
+    (data / "vote").write_text("old")
+    bench.disks.add("node-4", "stuck", rule(Operation.RENAME, files="vote"))
+    (data / "vote.tmp").write_text("new")
+    with pytest.raises(OSError, match="Input/output error"):
+        (data / "vote.tmp").rename(data / "vote")
+    assert ((data / "vote").read_text(), (data / "vote.tmp").read_text()) == ("old", "new")
+    (data / "vote.tmp").rename(data / "aside")
+    (data / "vote").unlink()
+    with pytest.raises(OSError, match="Input/output error"):
+        (data / "aside").rename(data / "vote")
+    bench.disks.remove("node-4", "stuck")
+    (data / "aside").rename(data / "vote")
+    assert (data / "vote").read_text() == "new"
 
 
 def test_the_first_bytes_of_a_torn_write_are_there(bench: Bench, data: Path) -> None:
