@@ -29,5 +29,16 @@ class DeadlinePassed(InfrastructureError):
     """The run was not over when its time was up. What it saw until then is evidence as in any other run."""
 
 
+class CallHangs(InfrastructureError):
+    """A call into a client library did not return in its time, and may never. What was seen before it is evidence.
+
+    `seconds` is how long it has been under way.
+    """
+
+    def __init__(self, message: str, seconds: float) -> None:
+        super().__init__(message)
+        self.seconds = seconds
+
+
 class LinksLost(InfrastructureError):
     """A Toxiproxy died, hangs or refuses: the state of the links is unknown, so no fault of theirs is proven."""

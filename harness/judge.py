@@ -67,7 +67,7 @@ from fencepost.harness.plan.file import load_plan
 from fencepost.harness.plan.hash import plan_hash
 from fencepost.harness.plan.model import Plan
 from fencepost.harness.targets.registry import load_file
-from fencepost.results.records.events import CLIENT_ENDED, INFRASTRUCTURE, OVERRUN
+from fencepost.results.records.events import CLIENT_ENDED, HANGS, INFRASTRUCTURE, OVERRUN
 from fencepost.results.records.folder import RunFolder
 from fencepost.results.records.journal import Journal, read_journal
 from fencepost.results.records.requirements import RequirementResult, RequirementState
@@ -233,14 +233,16 @@ def _infrastructure_findings(journal: Journal) -> Iterator[Finding]:
     if journal.damaged:
         lines = "; ".join(map(str, journal.damaged[:5]))
         yield _infrastructure("journal", f"{len(journal.damaged)} lines of the journal are damaged: {lines}.")
-    if not journal.finished:
-        last = f"event {journal.events[-1].seq} at {journal.duration:.1f} s" if journal.events else "none"
-        yield _infrastructure("unfinished", f"The run did not reach its end; the last recorded event is {last}.")
     for event in journal.of("note"):
         if event.data.get("what") == INFRASTRUCTURE:
             yield replace(_infrastructure("harness", event.data["message"]), at=event.t)
         if event.data.get("what") == OVERRUN:
             yield replace(_infrastructure("overrun", event.data["message"]), at=event.t)
+        if event.data.get("what") == HANGS:
+            yield replace(_infrastructure("hangs", event.data["message"]), at=event.t - event.data["seconds"])
+    if not journal.finished:
+        last = f"event {journal.events[-1].seq} at {journal.duration:.1f} s" if journal.events else "none"
+        yield _infrastructure("unfinished", f"The run did not reach its end; the last recorded event is {last}.")
 
 
 def _infrastructure(check: str, message: str) -> Finding:
@@ -249,6 +251,7 @@ def _infrastructure(check: str, message: str) -> Finding:
         "unfinished": "The run was cut short",
         "harness": "The harness failed",
         "overrun": "The run was not over in time",
+        "hangs": "A call into a client library did not return",
     }[check]
     return Finding(Verdict.INFRASTRUCTURE, check, title, message)
 

@@ -25,13 +25,18 @@ from fencepost.harness.campaign.guidance import Guidance
 from fencepost.harness.campaign.guided import Choice, GuidedPlans
 from fencepost.harness.campaign.pairwise import Pairwise, pairwise
 from fencepost.harness.campaign.planner import VERSION, generate
+from fencepost.harness.engine.watchdog import latest_end
 from fencepost.harness.plan import Plan, dump_plan
+from fencepost.harness.plan.hash import plan_hash
 from fencepost.harness.processes.interrupts import end_on_interrupt
 from fencepost.results.records.files import write_json
+from fencepost.results.records.folder import RunFolder
 from fencepost.results.records.progress import VARIABLE, new_lines
 
 GRACE = 60.0
 """Seconds that runs have to stop and be judged after an interrupt."""
+OVERDUE = 120.0
+"""Seconds that a run has to be judged once its cluster is gone."""
 NOT_TWICE = 1_000_000
 """Campaigns of different seeds have different plans, up to this number."""
 
@@ -108,10 +113,18 @@ class Attempt:
     log: Path
     ended: bool = False
     interrupted: bool = False
+    overdue: bool = False
+    """It was not over long after its deadline, so the campaign ends it."""
 
     @property
     def scenario(self) -> str:
         return self.plan.scenario
+
+    @property
+    def folder(self) -> RunFolder | None:
+        """Return the folder that the run made beside those of the campaign's other runs; None without one."""
+        found = [RunFolder(path) for path in self.file.parents[1].glob(f"*-{plan_hash(self.plan)[:8]}*")]
+        return next((each for each in found if each.plan.is_file()), None)
 
 
 @dataclass
@@ -172,11 +185,22 @@ class Campaign:
         """Begin the runs that may begin, note those that ended, and yield the new lines of progress."""
         while begin and len(self.running) < self.order.workers and self._may_begin():
             self._begin(len(self.attempts) + 1)
+        for attempt in self.running:
+            self._end_if_overdue(attempt)
         gone = [attempt for attempt in self.running if attempt.process.poll() is not None]
         if self._reading is not None:
             yield from new_lines(self._reading)
         for attempt in gone:
             attempt.ended = True
+
+    def _end_if_overdue(self, attempt: Attempt) -> None:
+        """Interrupt a run that outlives even its watchdog, and kill it if it does not go: its watcher cleans up."""
+        late = time.monotonic() - attempt.begun - latest_end(attempt.plan) - OVERDUE
+        if late <= 0 or (attempt.overdue and late <= GRACE):
+            return
+        with suppress(ProcessLookupError):
+            os.killpg(attempt.process.pid, signal.SIGKILL if attempt.overdue else signal.SIGINT)
+        attempt.overdue = True
 
     def interrupt(self) -> None:
         """Interrupt all that runs as Ctrl-C would, and wait until it is gone; kill it only if it does not go."""

@@ -41,7 +41,7 @@ def find_doubts(plan: Plan, journal: Journal, failures: Sequence[Finding]) -> It
     for failure in failures:
         lost_lines = failure.check == "journal"
         bases = {Basis.FAULT, Basis.ABSENCE} if lost_lines else {Basis.FAULT}
-        since = failure.at if failure.check in ("nodes", "overrun") else None
+        since = failure.at if failure.check in ("nodes", "overrun", "hangs") else None
         yield Doubt(failure.message, frozenset(bases), since=-inf if since is None else since)
     begun = {"unproven": "intent", "unhealed": "recovering"}
     for event in journal.of("fault", *begun):

@@ -97,6 +97,7 @@ OF_THE_RUN: Final[Mapping[str, str]] = {
     "journal": "No line of the journal is damaged. Else the run is infrastructure.",
     "unfinished": "The run reached its end. Else it is infrastructure.",
     "overrun": "The run was over in its time. Else it is infrastructure, and what showed before stands.",
+    "hangs": "Each call into a client library returned. Else the run is infrastructure, and what showed before stands.",
     "harness": "The harness and its machinery did not fail. Else the run is infrastructure.",
 }
 """The checks that judge no requirement of their own, by name."""

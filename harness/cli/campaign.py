@@ -18,6 +18,7 @@ from rich.table import Table
 from rich.text import Text
 
 from fencepost.harness.backends import check_backend
+from fencepost.harness.backends.environment import prepare
 from fencepost.harness.campaign.campaign import Attempt, Campaign, Order
 from fencepost.harness.campaign.coverage import Meeting, meetings
 from fencepost.harness.campaign.guidance import Guidance
@@ -37,6 +38,7 @@ from fencepost.harness.cli.summary import planted_line
 from fencepost.harness.disk_space import check_disk_space
 from fencepost.harness.errors import UsageError
 from fencepost.harness.plan import PlanError, load_plan
+from fencepost.harness.processes.waiting import within
 from fencepost.harness.targets.reference import plant
 from fencepost.harness.targets.registry import load
 from fencepost.harness.terminal import console_beside, counted, terminal
@@ -48,6 +50,8 @@ from fencepost.results.records.verdict import RunVerdict, Verdict
 from fencepost.results.store.store import Store
 
 POLL = 0.2
+AFTERMATH_SECONDS = 90.0
+"""Seconds in which the watcher of a run that died cleans up and judges it."""
 DRY_RUN_PLANS = 10
 """Plans that --dry-run shows without --plans."""
 MARGIN = 15
@@ -105,7 +109,7 @@ def run_campaign(
     if outputs is not None:
         outputs.check()
     target = load(order.target)
-    target.prepare()
+    prepare(order.backend, target)  # here, since a run has only so much time
     workers = order.workers or side_by_side(target.file, len(os.sched_getaffinity(0)))
     order = replace(order, target=f"{target.file.name}:{target.version}", workers=workers)
     progress = Console(quiet=True) if as_json else console
@@ -285,6 +289,8 @@ class _Tally:
         row = self.board.rows.get(attempt.scenario)
         if row is None or not row.over:
             row = _lost(attempt, self.board)
+        if attempt.overdue:
+            row.headline = f"long after its deadline the run was not over, so it was ended: {row.headline}"
         if not attempt.interrupted:
             print_finished(self._console, row, len(row.scenario))
         try:
@@ -333,11 +339,19 @@ def _below(campaign: Campaign, board: Board) -> Iterator[RenderableType]:
 
 
 def _lost(attempt: Attempt, board: Board) -> Row:
-    """Return the row of a run whose process ended without a verdict: infrastructure, not a pass."""
+    """Return the row of a run whose process ended without a verdict: infrastructure, not a pass.
+
+    What the run's watcher made of it counts as well, once it has cleaned up.
+    """
     row = board.rows.setdefault(attempt.scenario, Row(attempt.scenario, attempt.plan.title))
     said = attempt.log.read_text(errors="replace").strip().splitlines()
     row.phase, row.verdict = Phase.DONE, Verdict.INFRASTRUCTURE
     row.headline = f"the run ended with exit code {attempt.process.returncode}: {said[-1] if said else attempt.log}"
+    if (folder := attempt.folder) is not None and not attempt.interrupted:
+        row.run = str(folder.path)
+        if within(AFTERMATH_SECONDS, folder.verdict.exists, longest_pause=POLL):
+            judged = RunVerdict.load(folder.verdict)
+            row.verdict, row.headline = Verdict.worst((judged.verdict, row.verdict)), judged.headline
     return row
 
 

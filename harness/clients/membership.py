@@ -2,10 +2,8 @@
 
 import threading
 from collections.abc import Callable, Sequence
-from concurrent.futures import Future
 from functools import partial
 from itertools import count
-from typing import TypeVar
 
 from confluent_kafka import (
     OFFSET_BEGINNING,
@@ -17,8 +15,10 @@ from confluent_kafka import (
     TopicPartition,
 )
 
+from fencepost.harness.calls import in_time, named
 from fencepost.harness.clients.reading import BATCH, POLL_SECONDS, record_of
 from fencepost.harness.clients.settings import ClientSettings
+from fencepost.harness.errors import CallHangs
 from fencepost.harness.plan.model import ConsumerSpec, MembershipSpec
 from fencepost.results.records.journal import JournalWriter
 
@@ -26,28 +26,6 @@ ASK_SECONDS = 2.0
 """The time of one request for committed offsets."""
 COMMIT_SECONDS = 60.0
 """The time of a synchronous commit, and of leaving the group: the client library waits for both without end."""
-
-T = TypeVar("T")
-
-
-def answered(call: Callable[[], T], problem: str, seconds: float) -> T:
-    """Return the result of a call of the client library that has no timeout, and may never return.
-
-    Raises TimeoutError with `problem`; the call then goes on in a thread that ends with the process.
-    """
-    result: Future[T] = Future()
-
-    def run() -> None:
-        try:
-            result.set_result(call())
-        except BaseException as error:
-            result.set_exception(error)
-
-    threading.Thread(target=run, name="client-call", daemon=True).start()
-    try:
-        return result.result(seconds)
-    except TimeoutError as error:
-        raise TimeoutError(f"{problem} within {seconds:g} s") from error
 
 
 class Member:
@@ -75,7 +53,7 @@ class Member:
         """Records of a partition that was revoked while they were fetched are not committed."""
         self._positions: dict[int, int] = {}
         self._pending: dict[tuple[tuple[int, int], ...], list[str]] = {}
-        self._consumer = Consumer(settings | {"on_commit": self._answered})
+        self._consumer = named(Consumer(settings | {"on_commit": self._answered}), spec.name)
 
     def run(self, stopped: threading.Event, on_read: Callable[[list[str]], None]) -> None:
         """Take part in the group until stopped, and pass the values to `on_read`; then leave it.
@@ -92,7 +70,7 @@ class Member:
             while not stopped.is_set():
                 on_read(self._poll())
         finally:
-            answered(self._consumer.close, f"{self._name} did not leave its group", COMMIT_SECONDS)
+            in_time(f"{self._name}, which leaves its group,", COMMIT_SECONDS, self._consumer.close)
 
     def _poll(self) -> list[str]:
         messages = self._consumer.consume(BATCH, POLL_SECONDS)
@@ -125,12 +103,8 @@ class Member:
             if asynchronous:
                 self._consumer.commit(offsets=offsets)
                 return
-            answer = answered(
-                lambda: self._consumer.commit(offsets=offsets, asynchronous=False),
-                f"{op} got no answer",
-                COMMIT_SECONDS,
-            )
-        except TimeoutError:
+            answer = in_time(op, COMMIT_SECONDS, lambda: self._consumer.commit(offsets=offsets, asynchronous=False))
+        except CallHangs:
             self._note(op, offsets, KafkaError(KafkaError._TIMED_OUT))
             raise
         except KafkaException as error:
@@ -165,7 +139,7 @@ class Member:
         """
         self._changed("assigned", consumer, partitions)
         try:
-            found = consumer.committed(partitions, timeout=ASK_SECONDS)
+            found = self._consumer.committed(partitions, timeout=ASK_SECONDS)
         except KafkaException:
             return  # the client asks again by itself
         new = [each for each in found if each.error is None and each.offset < 0]
@@ -178,7 +152,7 @@ class Member:
                 TopicPartition(self._topic, one.partition, ahead.get(one.partition, OFFSET_STORED))
                 for one in partitions
             ]
-            (consumer.incremental_assign if self._membership.incremental else consumer.assign)(at)
+            (self._consumer.incremental_assign if self._membership.incremental else self._consumer.assign)(at)
 
     def _changed(self, what: str, _consumer: Consumer, partitions: list[TopicPartition]) -> None:
         self._reset = True
@@ -225,7 +199,7 @@ def committed_offsets(
     """
     base = {"process": op, "f": "committed-offsets", "group": group}
     journal.write("op", op, "invoke", base)
-    consumer = Consumer(settings | {"group.id": group})
+    consumer = named(Consumer(settings | {"group.id": group}), op)
     try:
         found = consumer.committed([TopicPartition(*each) for each in partitions], timeout=ASK_SECONDS)
         if (error := _first_error(found)) is not None:

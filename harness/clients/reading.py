@@ -3,11 +3,13 @@
 import threading
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import closing
 from dataclasses import dataclass
 from itertools import count
 
 from confluent_kafka import OFFSET_BEGINNING, Consumer, KafkaError, KafkaException, Message, TopicPartition
 
+from fencepost.harness.calls import named
 from fencepost.harness.checkers import control
 from fencepost.harness.checkers.history import value_of
 from fencepost.harness.clients.settings import ClientSettings
@@ -42,10 +44,12 @@ class Reader:
         self._partitions = partitions
         self._journal = journal
         self._numbers = count()
-        self._consumer = Consumer(settings | {"enable.partition.eof": True})
+        self._consumer = named(Consumer(settings | {"enable.partition.eof": True}), name)
         self._reset = True
         self._reached: dict[control.TopicPartition, int] = {}
-        self._asking = Consumer(settings | {"isolation.level": "read_uncommitted"}) if transactions else self._consumer
+        self._asking = self._consumer
+        if transactions:
+            self._asking = named(Consumer(settings | {"isolation.level": "read_uncommitted"}), name)
         uncommitted = settings.get("isolation.level") == "read_uncommitted"
         self._poll_data = {"process": name, "f": "poll"} | ({"isolation": "read_uncommitted"} if uncommitted else {})
 
@@ -159,43 +163,46 @@ def read_everything(
     missing = set(promised)
     seen = 0
     spans: dict[control.TopicPartition, tuple[int, int]] = {}
-    reader = Reader(name, partitions, settings, journal, transactions=transactions)
-    op = f"final-{name}"
-    base = {"process": name, "f": "final"}
-    journal.write("op", op, "invoke", base | {"asked": [list(each) for each in partitions]})
-    problem = ""
-    unstable: list[list[object]] = []
-    try:
-        reader.rewind()
-        while now() < deadline:
-            values = reader.poll(final=True)
-            seen += len(values)
-            missing.difference_update(values)
-            if values:
-                spans, quiet_since = {}, None
-                continue
-            spans = _reached(reader)
-            if len(spans) < len(partitions):
-                quiet_since = None
-                continue
-            quiet_since = now() if quiet_since is None else quiet_since
-            if not missing or now() - quiet_since >= settle:
-                break
-        else:
-            spans = {} if missing else spans
-        if transactions and len(spans) < len(partitions):
-            unstable = list(_unstable(reader))
-    except PositionLost as error:
-        spans, problem = {}, f"position lost: {error}"
-    finally:
-        reader.close()
-    complete = len(spans) == len(partitions)
-    data = base | {"partitions": [[*at, *span] for at, span in spans.items()], "records": seen, "missing": len(missing)}
-    if unstable:
-        data["unstable"] = unstable
-    if problem:
-        data["error"] = problem
-    journal.write("op", op, "ok" if complete else "info", data)
+    # The result is written before the client is closed, which may hang.
+    with closing(Reader(name, partitions, settings, journal, transactions=transactions)) as reader:
+        op = f"final-{name}"
+        base = {"process": name, "f": "final"}
+        journal.write("op", op, "invoke", base | {"asked": [list(each) for each in partitions]})
+        problem = ""
+        unstable: list[list[object]] = []
+        try:
+            reader.rewind()
+            while now() < deadline:
+                values = reader.poll(final=True)
+                seen += len(values)
+                missing.difference_update(values)
+                if values:
+                    spans, quiet_since = {}, None
+                    continue
+                spans = _reached(reader)
+                if len(spans) < len(partitions):
+                    quiet_since = None
+                    continue
+                quiet_since = now() if quiet_since is None else quiet_since
+                if not missing or now() - quiet_since >= settle:
+                    break
+            else:
+                spans = {} if missing else spans
+            if transactions and len(spans) < len(partitions):
+                unstable = list(_unstable(reader))
+        except PositionLost as error:
+            spans, problem = {}, f"position lost: {error}"
+        complete = len(spans) == len(partitions)
+        data = base | {
+            "partitions": [[*at, *span] for at, span in spans.items()],
+            "records": seen,
+            "missing": len(missing),
+        }
+        if unstable:
+            data["unstable"] = unstable
+        if problem:
+            data["error"] = problem
+        journal.write("op", op, "ok" if complete else "info", data)
     return FinalReadResult(complete, seen, len(missing))
 
 

@@ -9,6 +9,7 @@ from itertools import count
 
 from confluent_kafka import KafkaError, KafkaException, Message, Producer
 
+from fencepost.harness.calls import named
 from fencepost.harness.checkers.history import SendOutcome
 from fencepost.harness.clients.outcomes import classify
 from fencepost.harness.clients.settings import BATCH, ClientSettings
@@ -57,7 +58,7 @@ class Sender:
         on_promise: Callable[[str], None],
     ) -> None:
         self.tally = Tally()
-        self.producer = Producer(settings)
+        self.producer = named(Producer(settings), name)
         self._name = name
         self._topic = topic
         self._acks = str(settings["acks"])

@@ -13,8 +13,9 @@ from itertools import count
 
 from confluent_kafka import Consumer, KafkaError, KafkaException, TopicPartition
 
-from fencepost.harness.clients.membership import answered
+from fencepost.harness.calls import in_time
 from fencepost.harness.clients.sending import Sender
+from fencepost.harness.errors import CallHangs
 from fencepost.harness.plan.model import ProducerSpec, TransactionSpec
 from fencepost.results.records.journal import JournalWriter
 
@@ -162,8 +163,8 @@ class TransactionalProducer:
         """Make a call that may not return in its time: librdkafka waits without end for a group's coordinator that is
         gone from the metadata (librdkafka issues 5456 and 5511)."""
         try:
-            answered(call, "no answer", self._transactions.timeout_ms / 1000)
-        except TimeoutError as error:
+            in_time("the offset of a transaction", self._transactions.timeout_ms / 1000, call)
+        except CallHangs as error:
             raise KafkaException(KafkaError(KafkaError._TIMED_OUT, str(error), False, False, False)) from error
 
     def _sleep(self, stopped: threading.Event) -> bool:

@@ -7,25 +7,29 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from itertools import count
+from math import inf
 
 from confluent_kafka import Consumer, KafkaError, KafkaException
 from confluent_kafka.admin import AdminClient
 from confluent_kafka.cimpl import NewTopic
 
+from fencepost.harness.calls import MARGIN_SECONDS, Activity, in_time, named
 from fencepost.harness.checkers.control import TopicPartition
 from fencepost.harness.checkers.history import SendOutcome
 from fencepost.harness.clients import settings
-from fencepost.harness.clients.membership import Member, committed_offsets
+from fencepost.harness.clients.membership import COMMIT_SECONDS, Member, committed_offsets
 from fencepost.harness.clients.reading import FinalReadResult, Reader, read_along, read_everything
 from fencepost.harness.clients.sending import OUTSTANDING, Sender, Tally, send_at_rate
 from fencepost.harness.clients.transactions import TransactionalProducer
-from fencepost.harness.errors import InfrastructureError
+from fencepost.harness.errors import CallHangs, InfrastructureError
 from fencepost.harness.plan.model import ConsumerSpec, MembershipSpec, Plan, ProducerSpec, TransactionSpec
 from fencepost.harness.plan.topic_changes import changed_topics, deleted_topics
 from fencepost.results.records.events import CLIENT_ENDED, CLIENT_RESTARTED
 from fencepost.results.records.journal import JournalWriter
 
 ASK_AGAIN_SECONDS = 0.2
+SLOWEST_RATE = 500
+"""Records a second that any machine gives to the client library."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,7 +60,7 @@ class Workload:
         self._promised: set[str] = set()
         self._bursts: list[tuple[TopicPartition, Tally]] = []
         """The bursts at acks=all, by the partition that each was sent to."""
-        self._running: dict[str, tuple[threading.Thread, threading.Event]] = {}
+        self._running: dict[str, tuple[Activity[None], threading.Event]] = {}
         self._final_reads = count(1)
         self._reads: Counter[str] = Counter()
         self._started: list[str] = []
@@ -64,8 +68,15 @@ class Workload:
         self._member_events = count()
 
     def create_topics(self, timeout: float) -> None:
-        """Create the plan's topics with their assignments, each seen by the cluster. Raises InfrastructureError."""
-        admin = AdminClient(settings.admin(self._bootstrap("main"), self._plan.timing, timeout))
+        """Create the plan's topics with their assignments, each seen by the cluster, in `timeout` seconds each.
+
+        Raises InfrastructureError.
+        """
+        longest = timeout * max(1, len(self._plan.topics)) + MARGIN_SECONDS
+        in_time("creating the topics of the plan", longest, partial(self._create_topics, timeout))
+
+    def _create_topics(self, timeout: float) -> None:
+        admin = self._admin(timeout)
         for spec in self._plan.topics:
             if spec.prepared:
                 continue
@@ -96,13 +107,33 @@ class Workload:
             if self._starts(producer, only):
                 self._launch(producer.name, partial(self._produce, producer))
 
-    def stop(self, only: Collection[str] | None = None) -> None:
-        """Stop them, producers after their last reports: as long as a record may wait, in the worst case."""
+    def stop(self, only: Collection[str] | None = None, until: float = inf) -> None:
+        """Stop them, producers after their last reports: as long as a record may wait, in the worst case.
+
+        A client that does not stop in its time is given up: the journal names the call of its library that does not
+        return. From `until` (monotonic) on it has no more time than a record.
+        """
         chosen = [name for name in self._running if _wanted(name, only)]
         for name in chosen:
             self._running[name][1].set()
+        now = time.monotonic()
+        least = self._reporting_seconds() + MARGIN_SECONDS
+        deadline = now + max(least, min(until - now, self._stopping_seconds()))
         for name in chosen:
-            self._running.pop(name)[0].join()
+            try:
+                self._running.pop(name)[0].result(deadline)
+            except CallHangs as error:
+                self._journal.hangs(str(error), error.seconds)
+
+    def _stopping_seconds(self) -> float:
+        """Return the seconds that a client may need to stop, at most."""
+        load = self._plan.workload
+        of_transactions = [5 * each.transactions.timeout_ms / 1000 for each in load.producers if each.transactions]
+        of_members = [2 * COMMIT_SECONDS for each in load.consumers if each.membership]
+        return max(self._reporting_seconds(), *of_transactions, *of_members, 0) + MARGIN_SECONDS
+
+    def _reporting_seconds(self) -> float:
+        return settings.record_timeout_ms(self._plan.timing) / 1000
 
     def acked(self, topic: str | None = None, producer: str | None = None) -> int:
         """Records acknowledged so far, of one topic or producer or of all; bursts included."""
@@ -127,8 +158,15 @@ class Workload:
         """Send so many records at once and wait for their fates, `timeout` seconds at most.
 
         Without idempotence each record is attempted once, so that a refusal is certain. The values and the journal's
-        process carry `name`, which must be unique in the run.
+        process carry `name`, which must be unique in the run. Raise CallHangs if the client library does not return.
         """
+        longest = timeout + records / SLOWEST_RATE + MARGIN_SECONDS
+        work = partial(self._burst, name, topic, partition, records, acks, idempotent, timeout)
+        return in_time(f"the burst {name}", longest, work)
+
+    def _burst(
+        self, name: str, topic: str, partition: int, records: int, acks: str, idempotent: bool, timeout: float
+    ) -> BurstResult:
         config = settings.producer(
             self._bootstrap("main"),
             self._plan.timing,
@@ -157,8 +195,18 @@ class Workload:
     def final_read(self, timeout: float, gone: Collection[str] = ()) -> FinalReadResult:
         """Stop everything that runs, then read all topics of the plan from beginning to end with a fresh consumer:
         also those, and the partitions, that its steps created. Ask for the committed offsets of each group first.
-        Topics in `gone` were deleted by a step."""
-        self.stop()
+        Topics in `gone` were deleted by a step.
+
+        A read that hangs is given up: the journal names the call that does not return."""
+        self.stop(until=time.monotonic() + timeout)
+        longest = (len(self._plan.groups) + 2) * timeout + MARGIN_SECONDS
+        try:
+            return in_time("the final read", longest, partial(self._final_read, timeout, gone))
+        except CallHangs as error:
+            self._journal.hangs(str(error), error.seconds)
+            return FinalReadResult(complete=False, records=0, missing=len(self._promised))
+
+    def _final_read(self, timeout: float, gone: Collection[str]) -> FinalReadResult:
         for group in self._plan.groups:
             self._ask_committed(group, time.monotonic() + timeout)
         name = f"final-{next(self._final_reads)}"
@@ -176,6 +224,9 @@ class Workload:
             settle,
             transactions=any(producer.transactions for producer in self._plan.workload.producers),
         )
+
+    def _admin(self, timeout: float) -> AdminClient:
+        return named(AdminClient(settings.admin(self._bootstrap("main"), self._plan.timing, timeout)), "the harness")
 
     def _ask_committed(self, group: str, deadline: float) -> None:
         """Ask until the coordinator answers, or until `deadline`."""
@@ -206,7 +257,7 @@ class Workload:
         promised = [at for at, tally in self._bursts if tally.acknowledged and at[0] not in deleted]
         if not (changed := frozenset(changed_topics(self._plan))):
             return promised
-        admin = AdminClient(settings.admin(self._bootstrap("main"), self._plan.timing, timeout))
+        admin = self._admin(timeout)
         try:
             there = admin.list_topics(timeout=timeout).topics
         except KafkaException:  # no broker answers: the read itself will say so
@@ -260,8 +311,9 @@ class Workload:
                 has_rival=lambda: bool(self._rivals(spec)),
                 rival_begun=partial(self._rival_begun, spec),
                 sleeper_is_awake=partial(self._sleeper_is_awake, spec),
-                open_group=lambda group: Consumer(
-                    settings.consumer(self._bootstrap(spec.site), timing, spec.name) | {"group.id": group}
+                open_group=lambda group: named(
+                    Consumer(settings.consumer(self._bootstrap(spec.site), timing, spec.name) | {"group.id": group}),
+                    spec.name,
                 ),
             )
         return self._transactional[spec.name]
@@ -345,15 +397,16 @@ class Workload:
         def run() -> None:
             try:
                 work(stopped)
+            except CallHangs as error:
+                first = error.__context__ if isinstance(error.__context__, CallHangs) else error
+                self._journal.hangs(str(first), first.seconds)
             except Exception as error:
                 if not self._ended_by(name, error):
                     self._journal.infrastructure(
                         f"the client {name} of the workload failed: {type(error).__name__}: {error}"
                     )
 
-        thread = threading.Thread(target=run, name=f"workload-{name}", daemon=True)
-        self._running[name] = (thread, stopped)
-        thread.start()
+        self._running[name] = (Activity(f"the client {name} of the workload", run), stopped)
 
     def _ended_by(self, client: str, error: Exception) -> bool:
         """Journal a fatal error of the client library, and return whether it is one.

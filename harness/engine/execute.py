@@ -21,7 +21,7 @@ from fencepost.harness.engine.errors import FaultError, StepError, StepTimeout
 from fencepost.harness.engine.probes.prober import Prober
 from fencepost.harness.engine.steps import perform
 from fencepost.harness.engine.topics import list_topics
-from fencepost.harness.errors import DeadlinePassed, InfrastructureError, LinksLost, NodeNotReady
+from fencepost.harness.errors import CallHangs, DeadlinePassed, InfrastructureError, LinksLost, NodeNotReady
 from fencepost.harness.plan.conditions import Converged
 from fencepost.harness.plan.model import Plan, TopicSpec
 from fencepost.harness.plan.steps import Step
@@ -108,6 +108,10 @@ class Execution:
             self._context.journal.overrun(f"at the step {name}: {error}")
             self._timeout = BROKEN_SECONDS
             raise
+        except CallHangs as error:
+            self._context.journal.hangs(f"at the step {name}: {error}", error.seconds)
+            self._timeout = BROKEN_SECONDS
+            raise
         except InfrastructureError as error:
             self._auditor.record(str(error))
             self._timeout = BROKEN_SECONDS
@@ -127,7 +131,7 @@ class Execution:
             raise
         except CapabilityError as error:
             context.journal.write("step", name, "end", {"outcome": "failed", "message": str(error)})
-            if isinstance(error, DeadlinePassed | LinksLost):
+            if isinstance(error, DeadlinePassed | LinksLost | CallHangs):
                 raise
             if isinstance(error, NodeNotReady):
                 raise StepError(str(error)) from error
@@ -154,7 +158,7 @@ class Execution:
         context.journal.write("step", CONVERGE, "end", _converge(context, timeout))
         self._listener.report(Phase.STEP, step="reading everything")
         self._prober.finish()
-        context.clients.workload.stop()
+        context.clients.workload.stop(until=context.clock.deadline)
         if any(not topic.prepared for topic in context.plan.topics):
             context.clients.workload.final_read(reading, _deleted(context))
         list_topics(context, _topics(context.plan))

@@ -25,6 +25,7 @@ from fencepost.harness.engine.execute import ProgressListener, await_topics, exe
 from fencepost.harness.engine.identity import identify
 from fencepost.harness.engine.manifest import add_identity, describe
 from fencepost.harness.engine.node_logs import Instants, NodeLogs
+from fencepost.harness.engine.watchdog import Watchdog, latest_end
 from fencepost.harness.errors import HarnessError
 from fencepost.harness.judge import judge_folder
 from fencepost.harness.network.layout import Listener, Node
@@ -152,16 +153,18 @@ def _live(
 ) -> None:
     """Run the cluster and the steps. The observer watches until all nodes are ended on purpose."""
     with (
+        Watchdog(folder, journal, lambda message: listener.report(Phase.STEP, step=message)) as watchdog,
         Cluster(plan, folder, journal, target, backend) as cluster,
         identified(cluster),
-        started(cluster) as context,
     ):
-        listener.report(Phase.RUNNING)
-        try:
-            execute(context, listener)
-        except (KeyboardInterrupt, SystemExit):
-            listener.report(Phase.STEP, step="interrupted: ending the cluster")
-            raise
+        watchdog.arm(latest_end(plan))
+        with started(cluster) as context:
+            listener.report(Phase.RUNNING)
+            try:
+                execute(context, listener)
+            except (KeyboardInterrupt, SystemExit):
+                listener.report(Phase.STEP, step="interrupted: ending the cluster")
+                raise
 
 
 @contextmanager
@@ -210,7 +213,7 @@ def _start(cluster: Cluster) -> None:
     nodes = [node for node in plan.topology.nodes if node.start == "now"]
     if prepared := [topic for topic in plan.topics if topic.prepared]:
         cluster.start([node.name for node in nodes if "zookeeper" in node.roles])
-        prepare_topics(prepared, cluster.layout.ensemble())
+        prepare_topics(prepared, cluster.layout.ensemble(), READY_WITHIN + plan.prepared_seconds)
         nodes = [node for node in nodes if "zookeeper" not in node.roles]
     cluster.start([node.name for node in nodes], READY_WITHIN + plan.prepared_seconds)
 

@@ -68,7 +68,7 @@ def perform(step: Step, name: str, context: Context, prober: Prober) -> Mapping[
         case Workload(action="start"):
             workload.start(step.only or None)
         case Workload():
-            workload.stop(step.only or None)
+            workload.stop(step.only or None, context.clock.deadline)
         case Produce():
             return _produce(step, name, references, context.clients, context.journal)
         case Heal():

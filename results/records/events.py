@@ -28,6 +28,12 @@ INFRASTRUCTURE: Final = "infrastructure"
 OVERRUN: Final = "overrun"
 """The `data.what` of a note on a run that was not over when its time was up; `data.message` says where it was."""
 
+HANGS: Final = "hangs"
+"""The `data.what` of a note on a call into a client library that does not return.
+
+`data.message` names the call, `data.seconds` is how long it had been under way.
+"""
+
 CLIENT_ENDED: Final = "client-ended"
 """The `data.what` of a note on a client of the workload that a fatal error ended.
 

@@ -15,7 +15,7 @@ from typing import Any, Self
 
 from pydantic_core import from_json
 
-from fencepost.results.records.events import INFRASTRUCTURE, OVERRUN, Event, check_phase
+from fencepost.results.records.events import HANGS, INFRASTRUCTURE, OVERRUN, Event, check_phase
 
 
 class JournalError(Exception):
@@ -107,6 +107,11 @@ class JournalWriter:
     def overrun(self, message: str) -> Event:
         """Record that the time of the run is up; what was seen until then is not in doubt."""
         return self.write("note", "overrun", "seen", {"what": OVERRUN, "message": message})
+
+    def hangs(self, message: str, seconds: float) -> Event:
+        """Record that a call into a client library has not returned for so many seconds."""
+        data = {"what": HANGS, "message": message, "seconds": round(seconds, 3)}
+        return self.write("note", "hangs", "seen", data)
 
     def close(self) -> None:
         """Write everything to the disk and close the journal. May be called twice."""

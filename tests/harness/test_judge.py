@@ -162,6 +162,17 @@ def test_what_showed_before_the_time_of_a_run_was_up_stands(claims: list[Finding
     assert note["message"] in of_check(judged, "overrun").message
 
 
+@pytest.mark.parametrize(("at", "verdict"), [(4.0, Verdict.VIOLATION), (6.0, Verdict.INFRASTRUCTURE)])
+def test_what_showed_before_a_call_hung_stands(claims: list[Finding], at: float, verdict: Verdict) -> None:
+    """The call was noted at 9 s, and had been under way for 4 s."""
+    claims.append(served_after_a_fault(at=at))
+    message = "Consumer.close() of c1 has not returned for 4.0 s"
+    note = {"what": "hangs", "message": message, "seconds": 4.0}
+    judged = judge(plan(), ended(good().at(9.0).event("note", "hangs", "seen", note)).journal())
+    assert judged.verdict is verdict
+    assert message in of_check(judged, "hangs").message
+
+
 def test_a_damaged_journal_proves_no_loss() -> None:
     verdict = judge(plan(), ended(lost()).journal(damaged=DAMAGE))
     assert verdict.verdict is Verdict.INFRASTRUCTURE

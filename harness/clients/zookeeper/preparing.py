@@ -7,11 +7,13 @@ from __future__ import annotations
 
 import json
 from collections.abc import Collection, Iterator
+from functools import partial
 
 from kazoo.client import KazooClient
 from kazoo.exceptions import KazooException
 from kazoo.handlers.threading import KazooTimeoutError
 
+from fencepost.harness.calls import in_time, named
 from fencepost.harness.clients.zookeeper.leaderless import TOPICS, partition_paths
 from fencepost.harness.errors import InfrastructureError
 from fencepost.harness.plan.model import TopicSpec
@@ -21,9 +23,13 @@ AT_ONCE = 1000
 """Znodes in one transaction: far below what a server takes in one message."""
 
 
-def prepare_topics(topics: Collection[TopicSpec], hosts: str) -> None:
-    """InfrastructureError if ZooKeeper does not take them."""
-    client = KazooClient(hosts=hosts, timeout=CONNECT_WITHIN)
+def prepare_topics(topics: Collection[TopicSpec], hosts: str, within: float) -> None:
+    """InfrastructureError if ZooKeeper does not take them, CallHangs if the client does not return in that time."""
+    in_time(f"preparing {len(topics)} topics in ZooKeeper", within, partial(_prepare, topics, hosts))
+
+
+def _prepare(topics: Collection[TopicSpec], hosts: str) -> None:
+    client = named(KazooClient(hosts=hosts, timeout=CONNECT_WITHIN), "the harness")
     try:
         client.start(CONNECT_WITHIN)
         client.ensure_path(TOPICS)

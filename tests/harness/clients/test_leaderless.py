@@ -202,7 +202,7 @@ def test_of_thousands_of_partitions_only_what_changes_is_read_anew(
     three: Ensemble, writer: KazooClient, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     topics = [TopicSpec(name=f"t-{number}", assignments=((4,), (5,), (6,)), prepared=True) for number in range(1000)]
-    prepare_topics(topics, three.servers[0].connect)
+    prepare_topics(topics, three.servers[0].connect, 60.0)
     nodes = tuple(
         ObservedNode(f"zk-{n}", n, each, False, is_zookeeper=True) for n, each in enumerate(endpoints(three), 1)
     )
