@@ -16,7 +16,6 @@ import subprocess
 import sys
 import tempfile
 import time
-import urllib.request
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import asdict, dataclass
@@ -30,8 +29,10 @@ from rich.text import Text
 import docker
 from fencepost.harness.clock.library import library, unavailable_reason
 from fencepost.harness.disks import mounts
-from fencepost.harness.network.server import find_toxiproxy
+from fencepost.harness.network.addresses import Endpoint
+from fencepost.harness.network.server import NoToxiproxy, await_version, how_to_get, server_command
 from fencepost.harness.network.socket_table import sockets_of
+from fencepost.harness.network.toxiproxy import Toxiproxy
 from fencepost.harness.targets.zookeeper import ZooKeeperServers, serves
 from fencepost.harness.targets.zookeeper_jars import found_jars
 from fencepost.harness.terminal import terminal
@@ -96,28 +97,25 @@ def _output(*command: str) -> str:
 
 
 def toxiproxy() -> str:
-    """Starts the server that runs would use, on a free port, and asks its version."""
-    program = find_toxiproxy()
-    with socket.create_server(("127.0.0.1", 0)) as probe:
-        port = probe.getsockname()[1]
-    server = subprocess.Popen(
-        [str(program), "-host", "127.0.0.1", "-port", str(port)], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
-    )
+    """Start the server that runs would use, on a free port, and ask its version."""
     try:
-        deadline = time.monotonic() + PROBE_SECONDS
-        while True:
-            try:
-                with urllib.request.urlopen(f"http://127.0.0.1:{port}/version", timeout=1) as answer:
-                    body = answer.read().decode()
-                break
-            except OSError:
-                if server.poll() is not None or time.monotonic() > deadline:
-                    raise Unavailable(f"{program} was started and did not answer") from None
-                time.sleep(0.02)
-    finally:
-        server.kill()
-        server.wait()
-    return f"{json.loads(body)['version']}, {program}, answered on 127.0.0.1:{port}"
+        with socket.create_server(("127.0.0.1", 0)) as probe:
+            api = Endpoint(*probe.getsockname())
+        command = server_command(api)
+        server = subprocess.Popen(
+            command.argv,
+            env={**os.environ, **command.environment},
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL,
+        )
+        try:
+            version = await_version(Toxiproxy(api), lambda: server.poll() is None)
+        finally:
+            server.kill()
+            server.wait()
+    except NoToxiproxy as error:
+        raise Unavailable(error.what) from error
+    return f"{version}, {command.argv[0]}, answered on {api}"
 
 
 def java() -> str:
@@ -295,7 +293,7 @@ MECHANISMS = (
         "toxiproxy",
         toxiproxy,
         "every link fault; no cluster starts without it",
-        "make conformance builds it (needs Go), or set FENCEPOST_TOXIPROXY",
+        how_to_get(),
     ),
     Mechanism("java", java, "ZooKeeper, Apache Kafka as a target, trends", "apt-get install openjdk-17-jre-headless"),
     Mechanism(

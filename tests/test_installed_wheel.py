@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -13,6 +14,7 @@ from pathlib import Path
 
 import pytest
 
+from fencepost.harness.network.program import BUILD
 from fencepost.harness.network.server import find_toxiproxy
 
 ROOT = Path(__file__).parents[1]
@@ -72,6 +74,19 @@ def test_the_example_runs_green_by_the_command_and_is_judged_without_its_reposit
     said = _run([command, "recheck", str(elsewhere), "--json"], repository.parent)
     assert json.loads(said)["same"]
     assert not json.loads(said)["dropped"], "its own checker judged it again"
+
+
+def test_its_doctor_gives_commands_for_a_machine_without_this_source_tree(installed: Path, tmp_path: Path) -> None:
+    (tmp_path / "bin").mkdir()
+    environment = {"PATH": str(tmp_path / "bin"), "HOME": str(tmp_path)}
+    argv = [str(installed / "fencepost"), "doctor", "--json"]
+    done = subprocess.run(argv, cwd=tmp_path, env=environment, capture_output=True, text=True, timeout=300, check=False)
+    assert done.returncode == 2, done.stderr
+    rows = {row["name"]: row for row in json.loads(done.stdout)}
+    assert rows["toxiproxy"]["how"] == "FENCEPOST_TOXIPROXY is not set, and there is no toxiproxy-server on the PATH"
+    assert BUILD in rows["toxiproxy"]["remedy"]
+    for row in rows.values():
+        assert not re.search(r"\bmake\b|site-packages|\.tools", row["how"] + row["remedy"]) or row["available"]
 
 
 def test_the_wheel_has_all_that_images_are_made_of(installed: Path, tmp_path: Path) -> None:

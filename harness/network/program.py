@@ -5,6 +5,15 @@ from __future__ import annotations
 from fencepost.harness.network.addresses import Endpoint
 
 PROGRAM = "toxiproxy-server"
+RELEASE = "2.12.0"
+"""The release that is tested; that of the Makefile."""
+_MODULE = "github.com/Shopify/toxiproxy/v2"
+BUILD = (
+    f'GOBIN="$HOME/.local/bin" go install -ldflags "-X {_MODULE}.Version={RELEASE}" {_MODULE}/cmd/server@v{RELEASE} '
+    '&& export FENCEPOST_TOXIPROXY="$HOME/.local/bin/server"'
+)
+"""The command that builds it anywhere and makes it known. `@latest` is an older release, 2.5.0."""
+GET = f"with Go: {BUILD}; or put the {PROGRAM} of release {RELEASE} on the PATH, or name it in FENCEPOST_TOXIPROXY"
 
 
 def server_options(api: Endpoint) -> list[str]:

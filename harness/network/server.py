@@ -5,16 +5,27 @@ from __future__ import annotations
 import os
 import shutil
 import time
+from collections.abc import Callable
 from pathlib import Path
 
 from fencepost.harness.errors import InfrastructureError
 from fencepost.harness.network.addresses import Endpoint
-from fencepost.harness.network.program import PROGRAM, server_options
-from fencepost.harness.network.toxiproxy import Toxiproxy
+from fencepost.harness.network.program import GET, PROGRAM, server_options
+from fencepost.harness.network.toxiproxy import Toxiproxy, WrongRelease
 from fencepost.harness.processes.command import Command
 
-BESIDE_THE_PROJECT = Path(__file__).parents[3] / ".tools" / "bin" / PROGRAM
+_PROJECT = Path(__file__).parents[3]
+BESIDE_THE_PROJECT = _PROJECT / ".tools" / "bin" / PROGRAM if (_PROJECT / "Makefile").exists() else None
+"""The one that `make` built, in a source tree; None in an installed package."""
 READY_WITHIN = 10.0
+
+
+class NoToxiproxy(InfrastructureError):
+    """There is no server that can be used. `what` says why; the whole message also how to get one."""
+
+    def __init__(self, what: str) -> None:
+        super().__init__(f"{what}. Get it {how_to_get()}")
+        self.what = what
 
 
 def find_toxiproxy() -> Path:
@@ -26,12 +37,16 @@ def find_toxiproxy() -> Path:
         return Path(named)
     if on_path := shutil.which(PROGRAM):
         return Path(on_path)
-    if os.access(BESIDE_THE_PROJECT, os.X_OK):
+    if BESIDE_THE_PROJECT is not None and os.access(BESIDE_THE_PROJECT, os.X_OK):
         return BESIDE_THE_PROJECT
-    raise InfrastructureError(
-        f"there is no {PROGRAM}, neither on the PATH nor at {BESIDE_THE_PROJECT}: build it with "
-        "`make conformance` (needs Go), or name one in FENCEPOST_TOXIPROXY"
-    )
+    built = f", nor at {BESIDE_THE_PROJECT}" if BESIDE_THE_PROJECT else ""
+    raise NoToxiproxy(f"FENCEPOST_TOXIPROXY is not set, and there is no {PROGRAM} on the PATH{built}")
+
+
+def how_to_get() -> str:
+    """Return what to do without a Toxiproxy, or with a wrong one."""
+    by_make = "" if BESIDE_THE_PROJECT is None else f"by `make conformance` in {_PROJECT}; or "
+    return f"{by_make}{GET}"
 
 
 def server_command(api: Endpoint) -> Command:
@@ -39,13 +54,15 @@ def server_command(api: Endpoint) -> Command:
     return Command([str(find_toxiproxy()), *server_options(api)], {"LOG_LEVEL": "info"})
 
 
-def await_version(toxiproxy: Toxiproxy) -> str:
-    """Wait until the server answers. Raises InfrastructureError after 10 s."""
+def await_version(toxiproxy: Toxiproxy, alive: Callable[[], bool] = lambda: True) -> str:
+    """Wait until the server answers. Raises InfrastructureError after 10 s, or when it is not `alive` any more."""
     deadline = time.monotonic() + READY_WITHIN
     while True:
         try:
             return toxiproxy.version()
+        except WrongRelease as error:
+            raise NoToxiproxy(f"{find_toxiproxy()} is of another release: {error}") from error
         except InfrastructureError:
-            if time.monotonic() > deadline:
+            if not alive() or time.monotonic() > deadline:
                 raise
             time.sleep(0.01)

@@ -21,9 +21,10 @@ from toxiproxy.api import APIConsumer
 from toxiproxy.exceptions import InvalidToxic, NotFound, ProxyExists
 
 from fencepost.faults.capabilities import Harm, LinkState, Stream, Toxic
-from fencepost.harness.errors import LinksLost
+from fencepost.harness.errors import InfrastructureError, LinksLost
 from fencepost.harness.network.addresses import Endpoint
 from fencepost.harness.network.layout import Proxy
+from fencepost.harness.network.program import RELEASE
 
 UPSTREAM = "upstream"
 _STREAMS = {Stream.REQUESTS: UPSTREAM, Stream.REPLIES: "downstream"}
@@ -67,6 +68,10 @@ _UNTIL_WRITTEN = 0.02
 """Seconds in which Toxiproxy writes a chunk, or finds that the receiver has closed the connection."""
 
 
+class WrongRelease(InfrastructureError):
+    """The server is of a release that cannot be used."""
+
+
 class Toxiproxy:
     """One Toxiproxy server. `timeout` (seconds) bounds every call; link changes take milliseconds when they work.
 
@@ -81,7 +86,14 @@ class Toxiproxy:
         self._hangs = False
 
     def version(self) -> str:
-        return str(self._call("get", "/version")["version"])
+        """Return the version that the server names. Raise WrongRelease if it is too old to answer in JSON."""
+        try:
+            return str(self._call("get", "/version")["version"])
+        except requests.JSONDecodeError as error:
+            raise WrongRelease(
+                f"the server at {self.api} answers {error.doc.strip()!r} when it is asked for its version, as release "
+                f"2.5.0 does, which `go install ...@latest` gives: release {RELEASE} is needed"
+            ) from error
 
     def populate(self, proxies: Iterable[Proxy]) -> None:
         """Create all proxies in one call, then check the list: a proxy that could not bind is left out in silence."""

@@ -1,0 +1,74 @@
+"""The harness says where it looks for a Toxiproxy, and what is wrong with one that is too old."""
+
+from __future__ import annotations
+
+import re
+import sys
+from pathlib import Path
+
+import pytest
+
+from fencepost.harness import doctor
+from fencepost.harness.doctor import Mechanism, diagnose
+from fencepost.harness.errors import InfrastructureError
+from fencepost.harness.network import server
+from fencepost.harness.network.program import BUILD, RELEASE
+from fencepost.harness.network.server import find_toxiproxy
+
+ROOT = Path(__file__).parents[3]
+OLD = """\
+#!{python}
+import http.server, sys
+class Handler(http.server.BaseHTTPRequestHandler):
+    def do_GET(self):
+        self.send_response(200)
+        self.end_headers()
+        self.wfile.write(b"git")
+    def log_message(self, *_): pass
+http.server.HTTPServer((sys.argv[2], int(sys.argv[4])), Handler).serve_forever()
+"""
+"""It answers as release 2.5.0 does."""
+
+
+@pytest.fixture
+def installed(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """An installed package, on a machine without any Toxiproxy."""
+    monkeypatch.setattr(server, "BESIDE_THE_PROJECT", None)
+    monkeypatch.delenv("FENCEPOST_TOXIPROXY", raising=False)
+    monkeypatch.setenv("PATH", str(tmp_path))
+
+
+def test_the_release_is_that_of_the_makefile() -> None:
+    assert f"TOXIPROXY_VERSION := v{RELEASE}\n" in (ROOT / "Makefile").read_text()
+    assert BUILD.count(RELEASE) == 2
+
+
+@pytest.mark.usefixtures("installed")
+def test_an_installed_package_says_where_it_looked_and_how_to_build_one() -> None:
+    with pytest.raises(InfrastructureError) as missing:
+        find_toxiproxy()
+    said = str(missing.value)
+    assert said.startswith("FENCEPOST_TOXIPROXY is not set, and there is no toxiproxy-server on the PATH. ")
+    assert BUILD in said
+    assert not re.search(r"make|site-packages|\.tools", said)
+    row = diagnose(Mechanism("toxiproxy", doctor.toxiproxy, "lost", server.how_to_get()))
+    assert row.how == "FENCEPOST_TOXIPROXY is not set, and there is no toxiproxy-server on the PATH"
+    assert BUILD in row.remedy
+
+
+def test_a_source_tree_names_its_make_too(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(server, "BESIDE_THE_PROJECT", ROOT / ".tools/bin/none")
+    assert server.how_to_get().startswith(f"by `make conformance` in {ROOT}; or with Go: ")
+
+
+@pytest.mark.integration
+@pytest.mark.usefixtures("installed")
+def test_a_release_that_answers_git_is_explained(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    old = tmp_path / "server"
+    old.write_text(OLD.format(python=sys.executable))
+    old.chmod(0o755)
+    monkeypatch.setenv("FENCEPOST_TOXIPROXY", str(old))
+    row = diagnose(Mechanism("toxiproxy", doctor.toxiproxy, "lost", server.how_to_get()))
+    assert not row.available
+    assert row.how.startswith(f"{old} is of another release: the server at 127.0.0.1:")
+    assert "answers 'git'" in row.how and f"release {RELEASE} is needed" in row.how
