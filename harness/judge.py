@@ -26,7 +26,7 @@ from fencepost.harness.checkers.added import added_checkers
 from fencepost.harness.checkers.assignments import replicas_as_asked
 from fencepost.harness.checkers.control import ControlHistory, TopicPartition, read_control
 from fencepost.harness.checkers.convergence import check_convergence
-from fencepost.harness.checkers.coverage import PRODUCED, check_coverage
+from fencepost.harness.checkers.coverage import check_coverage
 from fencepost.harness.checkers.deleted_records import deleted_before
 from fencepost.harness.checkers.doubts import find_doubts, withdrawn
 from fencepost.harness.checkers.exits import check_exits
@@ -61,6 +61,7 @@ from fencepost.harness.checkers.starvation import excuse_starved
 from fencepost.harness.checkers.topic_lives import read_deletions, split_lives
 from fencepost.harness.checkers.topics_at_end import partitions_as_asked, read_topics, topics_stay
 from fencepost.harness.checkers.visible_end import visible_end
+from fencepost.harness.checkers.workload_done import workload_done
 from fencepost.harness.checkers.zookeeper import controller_epochs_grow, no_old_controller_writes
 from fencepost.harness.plan.dialect import Dialect
 from fencepost.harness.plan.file import load_plan
@@ -105,7 +106,7 @@ def judge(plan: Plan, journal: Journal, nodes: Path | None = None) -> RunVerdict
         *excuse_starved(plan, journal, expectations.check(plan, journal)),
         *check_convergence(plan, journal),
     ]
-    coverage = [*check_coverage(plan, journal), *_produced(plan, history)]
+    coverage = [*check_coverage(plan, journal), *workload_done(plan, journal, history)]
     judged += _missing_differences(plan, judged, coverage)
     doubts = list(
         find_doubts(plan, journal, [*failures, *(each for each in judged if each.verdict is Verdict.INFRASTRUCTURE)])
@@ -368,16 +369,6 @@ def _missing_differences(plan: Plan, judged: Iterable[Finding], coverage: Iterab
         for each in plan.deviations
         if each.level == "must" and each.requirement not in open_
     ]
-
-
-def _produced(plan: Plan, history: History) -> Iterable[Finding]:
-    """Judge that a workload with acks=all was acknowledged at all: else nothing is known of acknowledged records."""
-    wanted = [producer.name for producer in plan.workload.producers if producer.acks == "all"]
-    if not wanted:
-        return ()
-    if not history.promises:
-        return (PRODUCED.unjudged(f"No record of {', '.join(wanted)} was acknowledged, so no promise can be judged."),)
-    return (PRODUCED.held(len(history.promises), f"{len(history.promises)} records were acknowledged at acks=all."),)
 
 
 def _headline(plan: Plan, verdict: Verdict, findings: Iterable[Finding]) -> str:

@@ -17,8 +17,10 @@ def aborted_read(history: History) -> Finding:
         if send := failed.get(value):
             rows.append((f"{topic}-{number}", offset, value, send.process, send.error, f"{poll.t:.2f} s", poll.process))
             first.append(poll.t)
+    judged = sum(history.was_read(send) for send in failed.values())
     if not rows:
-        return CHECK.held(len(failed), f"None of {len(failed)} records whose produce failed was read.", unknown=unknown)
+        message = f"None of {judged} records whose produce failed was read, of {len(failed)} in all."
+        return CHECK.held(judged, message, unknown=unknown)
     return CHECK.broken(
         len(failed),
         f"{len(rows)} records were read although their produce had failed.",

@@ -72,6 +72,11 @@ class ControlHistory:
     deleted: frozenset[TopicPartition] = frozenset()
     """The partitions that were deleted and not created again."""
 
+    @property
+    def shows_decisions(self) -> bool:
+        """Return whether the decided state of any partition was seen."""
+        return any(view.observer == DECIDED for view in self.partitions)
+
     def incarnation(self, observer: str, t: float) -> int:
         """Return the number of processes of this node that were started by `t`."""
         return bisect_right(self.starts.get(observer, ()), t)

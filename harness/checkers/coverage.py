@@ -5,7 +5,6 @@ from collections.abc import Mapping
 from math import inf
 from typing import Any
 
-from fencepost.harness.checkers.check import Check
 from fencepost.harness.checkers.history import Send, SendOutcome, read_history
 from fencepost.harness.checkers.instants import read_instants
 from fencepost.harness.plan.model import (
@@ -19,10 +18,7 @@ from fencepost.harness.plan.model import (
     Plan,
 )
 from fencepost.results.records.journal import Journal
-from fencepost.results.records.verdict import Basis, Finding, Verdict
-
-PRODUCED = Check("produced", "No record was acknowledged", "ACK-01", Basis.ABSENCE)
-"""Judged of each plan with a producer at acks=all: else nothing is known of acknowledged records."""
+from fencepost.results.records.verdict import Finding, Verdict
 
 
 def check_coverage(plan: Plan, journal: Journal) -> list[Finding]:

@@ -1,7 +1,8 @@
 """Judge the expectations of a plan's steps by the journal.
 
 - Only requests that were *sent* after the instant that a step names (`after`) are judged: earlier ones may complete.
-- `must`: each judged answer was as expected. `never`: none was. `may`: counted and reported.
+- `must`: each judged answer was as expected. `never`: none was. `may`: counted and reported; without
+  any that was as allowed nothing is exercised.
 - Nothing to judge is inconclusive, never a pass. An `absent` probe was not sent, and a `misdirected` one came to a node
   that no longer had the role that the plan names: neither is judged.
   An `optional` claim is not exercised then: random plans also ask nodes that may be down.
@@ -168,7 +169,7 @@ def _not_asked(name: str, step: ProbeStep | Produce, reason: str) -> Iterator[Fi
 def _not_exercised(expect: Expect | None, name: str, message: str, reason: str) -> Finding:
     listed = expect and expect.model_copy(update={"difference": None})
     finding = _finding(listed, name, Verdict.PASS, f"{message}: {reason}.")
-    return replace(finding, evidence={**finding.evidence, "judged": 0, "not_asked": reason})
+    return replace(finding, evidence={**finding.evidence, "not_asked": reason})
 
 
 def _nothing_asked(findings: list[Finding]) -> Iterator[Finding]:
@@ -196,7 +197,7 @@ def _answers(name: str, expect: ExpectOutcome, judged: list[RequestAttempt]) -> 
     match expect.level:
         case Level.MAY:
             shown = expect if seen else expect.model_copy(update={"difference": None})
-            return _finding(shown, name, Verdict.PASS, f"{count}, which is allowed.")
+            return _finding(shown, name, Verdict.PASS, f"{count}, which is allowed.", judged=len(seen))
         case Level.NEVER if seen:
             return _broken(expect, name, f"{count}, which must never be; the first: {_description(seen[0])}.", seen)
         case Level.MUST if others:
@@ -213,9 +214,9 @@ def _answers(name: str, expect: ExpectOutcome, judged: list[RequestAttempt]) -> 
             return _finding(expect, name, Verdict.INCONCLUSIVE, message)
         case Level.NEVER:
             message = f"None of {len(judged)} answers to `{name}` was `{expect.outcome}`, as required."
-            return _finding(expect, name, Verdict.PASS, message)
+            return _finding(expect, name, Verdict.PASS, message, judged=len(judged))
         case _:
-            return _finding(expect, name, Verdict.PASS, f"{count}, as all must be.")
+            return _finding(expect, name, Verdict.PASS, f"{count}, as all must be.", judged=len(judged))
 
 
 def _known(
@@ -247,7 +248,7 @@ def _unchanged(name: str, step: ProbeStep, judged: list[RequestAttempt]) -> Find
     if not judged or any(attempt.changed is None for attempt in judged):
         message = f"It is unknown if `{name}` changed {what}: the decided state could not be read."
         return _finding(step.expect, name, Verdict.INCONCLUSIVE, message)
-    return _finding(step.expect, name, Verdict.PASS, f"`{name}` changed nothing of {what}.")
+    return _finding(step.expect, name, Verdict.PASS, f"`{name}` changed nothing of {what}.", judged=len(judged))
 
 
 def _condition(name: str, expect: Expect, within_ms: int, end: Event | None) -> Finding:
@@ -257,11 +258,13 @@ def _condition(name: str, expect: Expect, within_ms: int, end: Event | None) -> 
         case _, None | "failed":
             return _finding(expect, name, Verdict.INCONCLUSIVE, f"`{name}` was not waited for.")
         case Level.MAY, _:
-            return _finding(expect, name, Verdict.PASS, f"`{name}` {_became(outcome)} {within}, as it may.", end)
+            message = f"`{name}` {_became(outcome)} {within}, as it may."
+            return _finding(expect, name, Verdict.PASS, message, end, judged=int(outcome == "done"))
         case Level.MUST, "done":
-            return _finding(expect, name, Verdict.PASS, f"`{name}` became true {within}, as it must.", end)
+            return _finding(expect, name, Verdict.PASS, f"`{name}` became true {within}, as it must.", end, judged=1)
         case Level.NEVER, "missed":
-            return _finding(expect, name, Verdict.PASS, f"`{name}` did not become true {within}, as required.", end)
+            message = f"`{name}` did not become true {within}, as required."
+            return _finding(expect, name, Verdict.PASS, message, end, judged=1)
         case Level.MUST, _:
             message = end.data.get("message", f"it did not become true {within}") if end else ""
             return _broken(expect, name, f"`{name}` must become true: {message}.", [], end)
@@ -309,6 +312,7 @@ def _finding(
     *,
     at: float | None = None,
     counterexample: Counterexample | None = None,
+    judged: int = 0,
 ) -> Finding:
     return Finding(
         verdict=verdict,
@@ -319,7 +323,7 @@ def _finding(
         level=expect.level.value if expect else None,
         difference=expect.difference if expect else None,
         at=at if at is not None or end is None else end.t,
-        evidence={"step": name},
+        evidence={"step": name, **({"judged": judged} if verdict is Verdict.PASS else {})},
         counterexample=counterexample,
         also=expect.also if expect else (),
     )

@@ -56,9 +56,9 @@ def group_offsets(history: History) -> Finding:
         register = registers.get(place)
         if register is None or place[1] in history.deleted:
             continue
-        judged += 1
         before = register.acknowledged_before(fetch.invoked)
         legal = register.legal(fetch.invoked, fetch.completed)
+        judged += bool(before) or offset is not None
         if offset in legal if offset is not None else not before:
             continue
         rows.append(_row(place, before, "none" if offset is None else offset, "the coordinator", fetch.completed))
@@ -68,7 +68,6 @@ def group_offsets(history: History) -> Finding:
         assigned = _assigned(history.groups, each.process, place, each.t)
         if each.reason != "no-offset" or assigned is None or each.at in history.deleted:
             continue
-        judged += 1
         if before := registers.get(place, _Register()).acknowledged_before(assigned.t):
             rows.append(_row(place, before, "none", each.process, each.t))
             times.append(each.t)
@@ -97,9 +96,9 @@ def commit_of_former_member(history: History) -> Finding:
     judged, rows, times = 0, [], []
     for commit in history.groups.commits:
         for at, offset in commit.offsets if commit.sync and commit.completed is not None else ():
-            judged += 1
             changes = owners.get((commit.group, at), [])
             place = bisect_left(changes, commit.invoked, key=lambda change: change.t) - 1
+            judged += place >= 0
             if place >= 0 and (owner := changes[place]).process != commit.process:
                 where = f"{at[0]}-{at[1]}"
                 rows.append(

@@ -178,6 +178,16 @@ class History:
     def _values_at_end(self) -> Mapping[TopicPartition, frozenset[str]]:
         return {at: frozenset(final.values.values()) for at, final in self.final.items()}
 
+    @cached_property
+    def _places_read(self) -> frozenset[TopicPartition]:
+        return frozenset((*self.final, *self.reads))
+
+    def was_read(self, send: Send) -> bool:
+        """Return whether the partition of a record was read; without a known partition, any of its topic."""
+        if send.partition is not None:
+            return (send.topic, send.partition) in self._places_read
+        return any(topic == send.topic for topic, _ in self._places_read)
+
     def was_deleted(self, promise: Promise) -> bool:
         """Return whether the plan had a promised record deleted, or may have, if its offset is unknown."""
         return promise.offset < self.deleted_before.get(promise.at, -1)

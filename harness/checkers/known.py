@@ -8,7 +8,6 @@ from fencepost.harness.checkers.assignments import REPLICAS_AS_ASKED
 from fencepost.harness.checkers.check import Check
 from fencepost.harness.checkers.consumer_order import BACK, SKIP
 from fencepost.harness.checkers.convergence import WHOLE
-from fencepost.harness.checkers.coverage import PRODUCED
 from fencepost.harness.checkers.duplicate import CHECK as DUPLICATE
 from fencepost.harness.checkers.exits import EXITS
 from fencepost.harness.checkers.fatal_requests import CHECK as FATAL_REQUEST
@@ -36,6 +35,7 @@ from fencepost.harness.checkers.unseen import CHECK as UNSEEN
 from fencepost.harness.checkers.unseen import TO_THE_END as UNREAD
 from fencepost.harness.checkers.vanished import CHECK as VANISHED
 from fencepost.harness.checkers.visible_end import CHECK as VISIBLE_END
+from fencepost.harness.checkers.workload_done import COMMITTED, GROUPED, PRODUCED
 from fencepost.harness.checkers.zookeeper import ELECTIONS, WRITES
 
 CHECKS: Final[tuple[Check, ...]] = (
@@ -82,6 +82,8 @@ CHECKS: Final[tuple[Check, ...]] = (
     SILENT,
     WHOLE,
     PRODUCED,
+    COMMITTED,
+    GROUPED,
 )
 """The checkers of the whole run. A name may stand twice, with another requirement on another design."""
 
@@ -93,6 +95,7 @@ OF_THE_RUN: Final[Mapping[str, str]] = {
     "scenario": "Every step of the plan was done. Else the run is inconclusive.",
     "faults": "Every fault was proven to take effect, and proven healed. Else the run is inconclusive.",
     "nodes": "No node ended by itself over a fault or over the machine. Else the run is infrastructure.",
+    "unsupported": "The target supports the requests of the plan's workload. Else the run is inconclusive.",
     "clients": "No client of the workload ended by an error that the plan does not expect.",
     "journal": "No line of the journal is damaged. Else the run is infrastructure.",
     "unfinished": "The run reached its end. Else it is infrastructure.",

@@ -1,7 +1,8 @@
 """Leadership as the nodes described it: one leader for each epoch, growing epochs, a lawful ISR, one controller.
 
 Each checker reads the journal's `state` events alone, and is linear in them. The views are samples, taken when
-something changed: a state between two samples is not judged.
+something changed: a state between two samples is not judged. A view that is compared with no other one is not judged
+either, and nothing is judged to hold where no decision was seen: what brokers say of leaders is then all there is.
 """
 
 from collections.abc import Mapping
@@ -30,15 +31,18 @@ ONE_CONTROLLER_IN_ZOOKEEPER = replace(ONE_CONTROLLER, requirement="INT-01", also
 def one_leader(history: ControlHistory) -> Finding:
     """Judge that each leader epoch had one leader. A view without a leader (-1) contradicts none."""
     first: dict[tuple[TopicPartition, tuple[int, int]], PartitionObservation] = {}
+    views = 0
     wrong: list[tuple[PartitionObservation, PartitionObservation]] = []
     for view in history.partitions:
         if view.leader < 0 or not view.has_epoch:
             continue
+        views += 1
         known = first.setdefault((view.partition, view.version), view)
         if known.leader != view.leader:
             wrong.append((known, view))
     if not wrong:
-        return ONE_LEADER.held(len(first), f"Each of {len(first)} leader epochs seen had one leader.")
+        message = f"Each of {len(first)} leader epochs seen had one leader ({views} views)."
+        return ONE_LEADER.held(views - len(first) if history.shows_decisions else 0, message)
     _, view = wrong[0]
     return ONE_LEADER.broken(
         len(first),
@@ -61,7 +65,8 @@ def leader_epochs_grow(history: ControlHistory) -> Finding:
             wrong.append((before, view))
         last[key] = view
     if not wrong:
-        return EPOCHS_GROW.held(len(views), f"No leader epoch went back in {len(views)} views of partitions.")
+        message = f"No leader epoch went back in {len(views)} views of partitions."
+        return EPOCHS_GROW.held(len(views) - len(last) if history.shows_decisions else 0, message)
     before, after = wrong[0]
     where = named_observer(after.observer) if after.observer == DECIDED else f"the views of {after.observer}"
     return EPOCHS_GROW.broken(
@@ -116,7 +121,8 @@ def lawful_isr(
             rows.append((_name(view), view.leader, view.leader_epoch, isr, why, *_seen(view)))
             first.append(view.t)
     if not rows:
-        return LAWFUL_ISR.held(judged, f"Each of {judged} ISRs seen held its leader and assigned replicas only.")
+        message = f"Each of {judged} ISRs seen held its leader and assigned replicas only."
+        return LAWFUL_ISR.held(judged if history.shows_decisions else 0, message)
     return LAWFUL_ISR.broken(
         judged,
         f"{len(rows)} of {judged} ISRs seen hold an unassigned replica or lack their leader.",

@@ -26,16 +26,17 @@ def check_log_files(replicas: Replicas, journal: Journal) -> tuple[Finding, Find
 
 def _epochs(logs: list[ReplicaLog]) -> Finding:
     rows: list[tuple[Any, ...]] = []
-    batches = 0
+    batches = judged = 0
     for log in logs:
         batches += len(log.batches)
+        judged += max(0, len(log.batches) - 1)
         for before, after in zip(log.batches, log.batches[1:], strict=False):
             if after.leader_epoch < before.leader_epoch:
                 rows.append(
                     (log.folder.name, log.name, before.last, before.leader_epoch, after.base, after.leader_epoch)
                 )
     if not rows:
-        return EPOCHS.held(batches, f"In none of {len(logs)} logs does a leader epoch go back ({batches} batches).")
+        return EPOCHS.held(judged, f"In none of {len(logs)} logs does a leader epoch go back ({batches} batches).")
     name, node, before_offset, before_epoch, offset, epoch = rows[0]
     return EPOCHS.broken(
         batches,

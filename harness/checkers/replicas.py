@@ -53,6 +53,8 @@ class ReplicaComparison:
     skipped: list[str] = field(default_factory=list)
     offsets: int = 0
     """Comparisons of one offset on two replicas."""
+    of_members: int = 0
+    """Those of them on two members of the ISR."""
 
 
 def compare_replicas(history: History, replicas: Replicas) -> ReplicaComparison:
@@ -99,8 +101,10 @@ def _compare(
     for log in logs:
         if reference is None or log is reference:
             continue
-        totals.offsets += max(0, min(log.end, committed.bound) - max(log.start, reference.start))
+        offsets = max(0, min(log.end, committed.bound) - max(log.start, reference.start))
+        totals.offsets += offsets
         is_member = chosen.get(log.broker) is log
+        totals.of_members += offsets if is_member else 0
         other = list(_differences(log, reference, committed.bound))
         newest = view.leader_epoch if view else None
         if other and not is_member and _is_tail(log, reference, other, committed, newest):
@@ -276,8 +280,8 @@ def _agree(totals: ReplicaComparison, table: RecordTable) -> Finding:
         )
     if totals.unread_members:
         return AGREE.unjudged(f"A member's log could not be read: {totals.unreadable[0]}.", **_evidence(totals))
-    message = f"Members of the ISR have the same records below the bound ({totals.compared} records)."
-    return AGREE.held(totals.compared, message, **_evidence(totals))
+    message = f"Members of the ISR have the same records below the bound ({totals.of_members} offsets compared)."
+    return AGREE.held(totals.of_members, message, **_evidence(totals))
 
 
 def _evidence(totals: ReplicaComparison) -> dict[str, Any]:

@@ -91,6 +91,11 @@ class Stability:
                 terms.append(view)
         return tuple(terms)
 
+    @property
+    def shows_deciders(self) -> bool:
+        """Return whether the controllers that decide about brokers and leaders were seen, if there are any."""
+        return bool(self.terms) or not self.dialect.has_controllers
+
     def controllers(self, since: float, until: float) -> list[str]:
         """Return the controllers that were active at any time between the two, the last one last."""
         before = [term for term in self.terms if term.t <= since][-1:]
@@ -197,7 +202,8 @@ def brokers_stay(run: Stability) -> Finding:
             rows.append((run.names[id], state, event.data["epoch"], f"{event.t:.2f} s", _active(run, event.t)))
             first.append(event.t)
     if not rows:
-        return BROKERS_STAY.held(len(states), f"None of {len(states)} brokers was given up without a cause.")
+        message = f"None of {len(states)} brokers was given up without a cause."
+        return BROKERS_STAY.held(len(states) if run.shows_deciders else 0, message)
     return BROKERS_STAY.broken(
         judged,
         f"{rows[0][0]} became {rows[0][1]} at {first[0]:.2f} s, although nothing had disturbed it and the active "
@@ -223,9 +229,9 @@ def leaders_stay(run: Stability) -> Finding:
             rows.append((name, before.leader, after.leader, after.leader_epoch, isr, f"{after.t:.2f} s"))
             first.append(after.t)
     if not rows:
-        partitions = len({view.partition for view in run.control.partitions})
+        partitions = len({view.partition for view in run.control.partitions if view.observer == DECIDED})
         message = f"Each of {judged} changes of a partition's leader had a cause."
-        return LEADERS_STAY.held(judged + partitions, message)
+        return LEADERS_STAY.held(judged + partitions if run.shows_deciders else 0, message)
     return LEADERS_STAY.broken(
         judged,
         f"{rows[0][0]} moved from leader {rows[0][1]} to {rows[0][2]} at {first[0]:.2f} s, although nothing had "

@@ -2,7 +2,8 @@
 
 Only a commit that was asked for can have happened: a transaction without one is aborted, and so is one whose producer
 another producer of its transactional id had fenced before. An acknowledged commit has happened; any other may have, but
-then all of it (Kafka's documentation, Transactional delivery; KIP-98).
+then all of it (Kafka's documentation, Transactional delivery; KIP-98). Without an acknowledged commit nothing is judged
+to hold: no transaction need have happened.
 """
 
 from collections import defaultdict
@@ -37,9 +38,8 @@ def transaction_atomic(history: History) -> Finding:
             answer = "unknown" if ending.completed is None else f"acknowledged {ending.completed:.2f} s"
             rows.append((name, ending.process, f"{ending.invoked:.2f} s", answer, len(kept), ", ".join(missing)))
     if not rows:
-        return ATOMIC.held(
-            judged, f"Each of {judged} transactions that may have happened is there whole or not at all."
-        )
+        message = f"Each of {judged} transactions that may have happened is there whole or not at all."
+        return ATOMIC.held(judged if history.transactions.committed else 0, message)
     first = min(history.transactions.commits[str(row[0])].invoked for row in rows)
     columns = ("transaction", "producer", "commit asked", "answer", "records", "missing")
     return ATOMIC.broken(judged, f"{len(rows)} transactions are there in part at the end.", columns, rows, at=first)
@@ -48,6 +48,7 @@ def transaction_atomic(history: History) -> Finding:
 def aborted_transaction(history: History) -> Finding:
     """Judge that no consumer at read_committed read a record of an aborted transaction. Linear in sends and reads."""
     aborted = {send.value: send for send in history.sends if _is_aborted(history, send)}
+    judged = sum(map(history.was_read, aborted.values()))
     rows, times = [], []
     for poll in history.polls:
         for read in () if poll.uncommitted else poll.records:
@@ -57,7 +58,8 @@ def aborted_transaction(history: History) -> Finding:
                 rows.append((place, read.offset, read.value, send.transaction, why, f"{poll.t:.2f} s", poll.process))
                 times.append(poll.t)
     if not rows:
-        return ABORTED.held(len(aborted), f"None of {len(aborted)} records of aborted transactions was read.")
+        message = f"None of {judged} records of aborted transactions was read, of {len(aborted)} in all."
+        return ABORTED.held(judged, message)
     return ABORTED.broken(
         len(aborted),
         f"Records of aborted transactions were read at read_committed, {len(rows)} times.",
@@ -75,7 +77,8 @@ def last_stable_offset(history: History) -> Finding:
     last = max((send.invoked for send in history.sends if send.transaction is not None), default=0.0)
     owed_at = max(ended, last) + max((each.timeout for each in sessions), default=0.0) + CLEANUP_SECONDS
     if not history.unstable:
-        return STABLE.held(len(partitions), f"The final read passed all transactions of {len(partitions)} partitions.")
+        passed = partitions & set(history.final) if history.transactions.committed else set()
+        return STABLE.held(len(passed), f"The final read passed all transactions of {len(passed)} partitions.")
     rows = [(f"{topic}-{number}", *offsets) for (topic, number), offsets in sorted(history.unstable.items())]
     names = ", ".join(str(row[0]) for row in rows)
     if history.read_until < owed_at:

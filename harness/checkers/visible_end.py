@@ -39,7 +39,7 @@ def visible_end(
     """Judge all ends that the journal has, but for steps back over records that a known mechanism took (`affected`)."""
     highest: dict[tuple[TopicPartition, str | None], ShownEnd] = {}
     wrong: list[tuple[ShownEnd, ShownEnd]] = []
-    judged = 0
+    judged = answers = 0
     for event in journal.of("state"):
         data = event.data
         if data.get("what") != "end":
@@ -47,9 +47,10 @@ def visible_end(
         at, id = (data["topic"], data["partition"]), data.get("topic_id")
         if id is None and any(data["answered"] >= each.asked for each in deletions.get(at[0], ())):
             continue
-        judged += 1
+        answers += 1
         end = ShownEnd(event.node or "", at, data["offset"], data["leader_epoch"], data["asked"], data["answered"])
         before = highest.get((at, id))
+        judged += before is not None
         if before is None or end.offset >= before.offset:
             highest[at, id] = end
         elif (
@@ -59,7 +60,7 @@ def visible_end(
         ):
             wrong.append((before, end))
     if not wrong:
-        return CHECK.held(judged, f"No end went back in {judged} answers of leaders.")
+        return CHECK.held(judged, f"No end went back in {answers} answers of leaders.")
     before, end = wrong[0]
     return CHECK.broken(
         judged,

@@ -36,7 +36,7 @@ def controller_epochs_grow(history: ControlHistory) -> Finding:
                 wrong.append((last, view))
         last, vacant = view, False
     if not wrong:
-        return ELECTIONS.held(elections, f"Each of {elections} elections seen took a new controller epoch.")
+        return ELECTIONS.held(max(0, elections - 1), f"Each of {elections} elections seen took a new controller epoch.")
     before, after = wrong[0]
     return ELECTIONS.broken(
         elections,
@@ -59,13 +59,14 @@ def no_old_controller_writes(history: ControlHistory) -> Finding:
     for view in history.partitions:
         if view.observer != DECIDED or view.controller_epoch < 0:
             continue
-        judged += 1
         before = last.get(view.partition)
-        if before and before.life == view.life and view.controller_epoch < before.controller_epoch:
-            wrong.append((before, view))
+        if before and before.life == view.life:
+            judged += 1
+            if view.controller_epoch < before.controller_epoch:
+                wrong.append((before, view))
         last[view.partition] = view
     if not wrong:
-        return WRITES.held(judged, f"None of {judged} states of partitions was of an older controller than the last.")
+        return WRITES.held(judged, f"None of {judged} new states of partitions was of an older controller.")
     topic, number = wrong[0][1].partition
     return WRITES.broken(
         judged,

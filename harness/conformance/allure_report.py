@@ -60,7 +60,8 @@ def attach(plan: Plan, folder: RunFolder, verdict: RunVerdict) -> None:
         return
     rules = sorted(own_requirements(verdict), key=_weight)
     allure.dynamic.tag(*(each.id for each in rules[:MOST_TAGS]))
-    allure.dynamic.description("\n\n".join([verdict.headline, *map(_rule_line, rules)]))
+    idle = [f"Not exercised: {' '.join(verdict.not_exercised)}"] if verdict.not_exercised else []
+    allure.dynamic.description("\n\n".join([verdict.headline, *map(_rule_line, rules), *idle]))
     for name, url in dict.fromkeys((each.document, each.url) for each in rules):
         if name is not None and url is not None:
             allure.dynamic.link(url, name=name)

@@ -18,7 +18,13 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from fencepost.harness.conformance.outcome import NotPassed
-from fencepost.harness.conformance.results import REPORT_PROPERTY, VERDICT_PROPERTY, Results, verdict_of
+from fencepost.harness.conformance.results import (
+    NOT_EXERCISED_PROPERTY,
+    REPORT_PROPERTY,
+    VERDICT_PROPERTY,
+    Results,
+    verdict_of,
+)
 from fencepost.results.records.progress import Phase, Progress
 from fencepost.results.records.verdict import Verdict
 
@@ -110,6 +116,8 @@ class _Listener:
             terminalreporter.write_line(f"{run[VERDICT_PROPERTY]:<15}{test}")
             if REPORT_PROPERTY in run:
                 terminalreporter.write_line(f"{'':<15}{run[REPORT_PROPERTY]}")
+            if idle := run.get(NOT_EXERCISED_PROPERTY):
+                terminalreporter.write_line(f"{'':<15}named by the scenario, and not exercised: {idle}")
 
 
 @pytest.fixture

@@ -12,6 +12,7 @@ from fencepost.results.records.verdict import Verdict
 SCENARIO_PROPERTY = "fencepost.scenario"
 VERDICT_PROPERTY = "fencepost.verdict"
 REPORT_PROPERTY = "fencepost.report"
+NOT_EXERCISED_PROPERTY = "fencepost.not_exercised"
 """Properties of a test's report: they travel from an xdist worker to the process that sets the exit status, and stand
 in JUnit XML."""
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from fencepost.harness.conformance.results import REPORT_PROPERTY, VERDICT_PROPERTY
+from fencepost.harness.conformance.results import NOT_EXERCISED_PROPERTY, REPORT_PROPERTY, VERDICT_PROPERTY
 from fencepost.harness.plan.judged import JUDGED_IN_EVERY_RUN
 from fencepost.harness.plan.model import Plan
 from fencepost.results.records.folder import Manifest, RunFolder
@@ -22,6 +22,7 @@ def run_properties(plan: Plan, folder: RunFolder, verdict: RunVerdict) -> list[t
     return [
         (VERDICT_PROPERTY, verdict.verdict.value),
         ("fencepost.requirements", " ".join(each.id for each in own_requirements(verdict))),
+        (NOT_EXERCISED_PROPERTY, " ".join(verdict.not_exercised)),
         *(("fencepost.broken", f"{each.id}: {each.rule}") for each in _broken(verdict)),
         ("fencepost.target", manifest.target),
         ("fencepost.version", manifest.target_version),

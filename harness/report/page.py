@@ -29,7 +29,7 @@ from fencepost.results.pages import page_environment
 from fencepost.results.records.folder import Manifest, RunFolder, short_digest
 from fencepost.results.records.journal import Journal, read_journal
 from fencepost.results.records.replay_command import replay_command
-from fencepost.results.records.requirements import RequirementResult
+from fencepost.results.records.requirements import RequirementResult, RequirementState
 from fencepost.results.records.verdict import Finding, RunVerdict, Verdict
 
 LOG_LINES = 20
@@ -220,13 +220,14 @@ def _requirements(plan: Plan, verdict: RunVerdict) -> Iterator[dict[str, str | i
         for each in finding.requirements:
             findings[each].append(finding)
     order = [Verdict.VIOLATION, Verdict.INFRASTRUCTURE, Verdict.INCONCLUSIVE, Verdict.PASS]
-    rows = [
-        (name, min(each, key=lambda finding: (order.index(finding.verdict), finding.difference is None)))
-        for name, each in findings.items()
-    ]
+
+    def weight(finding: Finding) -> tuple[int, bool, bool]:
+        return order.index(finding.verdict), finding.difference is None, _idle(finding)
+
+    rows = [(name, min(each, key=weight)) for name, each in findings.items()]
     numbered = numbered_findings(verdict)
     for name, finding in sorted(rows, key=lambda row: (order.index(row[1].verdict), row[0])):
-        state, style = _state(finding)
+        state, style = _state(finding, verdict.requirement(name))
         number = numbered.index(finding) + 1 if finding in numbered else 0
         message = "" if finding.verdict is Verdict.INCONCLUSIVE else finding.message
         yield _requirement(verdict, name, state, style, message, number)
@@ -250,14 +251,18 @@ def _rule(verdict: RunVerdict, name: str | None) -> RequirementResult | Requirem
     return stored if stored is not None and stored.says else describe(name)
 
 
-def _state(finding: Finding) -> tuple[str, str]:
+def _idle(finding: Finding) -> bool:
+    return not finding.evidence.get("judged")
+
+
+def _state(finding: Finding, result: RequirementResult | None) -> tuple[str, str]:
     if finding.difference and finding.verdict is Verdict.PASS:
         return f"as listed ({finding.difference})", "known"
     if finding.verdict is Verdict.VIOLATION:
         return "broken", "violation"
     if finding.verdict is not Verdict.PASS:
         return "not covered", "inconclusive"
-    if finding.evidence.get("judged") == 0:
+    if _idle(finding) if result is None else result.state is RequirementState.NOT_EXERCISED:
         return "not exercised", "unjudged"
     return "held", "pass"
 

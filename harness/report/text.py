@@ -6,7 +6,6 @@ from fencepost.harness.report.page import numbered_findings
 from fencepost.harness.report.record_rows import rows_for_terminal
 from fencepost.results.records.folder import RunFolder
 from fencepost.results.records.replay_command import replay_command
-from fencepost.results.records.requirements import RequirementState
 from fencepost.results.records.verdict import Finding, RunVerdict, Verdict
 
 MARGIN = 15
@@ -39,23 +38,13 @@ def summarise(verdict: RunVerdict, folder: RunFolder, *, width: int = 110) -> st
     if len(findings) > MOST:
         lines.append(_line("", f"and {len(findings) - MOST} more on the page"))
     lines += _records(verdict, width)
-    if idle := unjudged_requirements(verdict):
-        lines += _wrapped("", f"named by the scenario, and not exercised: {' '.join(idle)}", width)
+    if verdict.not_exercised:
+        lines += _wrapped("", f"named by the scenario, and not exercised: {' '.join(verdict.not_exercised)}", width)
     if verdict.verdict is not Verdict.PASS:
         lines.append(_line("replay", replay_command(folder)))
         if folder.report.exists():
             lines.append(_line("report", str(folder.report)))
     return "\n".join(lines)
-
-
-def unjudged_requirements(verdict: RunVerdict) -> list[str]:
-    """Return the ids that the plan names and that no check of the run is about."""
-    judged = {each for finding in verdict.findings for each in finding.requirements}
-    return [
-        each.id
-        for each in verdict.requirements
-        if each.state is RequirementState.NOT_EXERCISED and each.id not in judged
-    ]
 
 
 def _rule(verdict: RunVerdict, finding: Finding | None, named: set[str], width: int) -> list[str]:

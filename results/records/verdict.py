@@ -147,7 +147,7 @@ class Finding:
 def requirement_states(findings: Iterable[Finding], named: Iterable[str] = ()) -> dict[str, RequirementState]:
     """Return the state of each requirement that a finding judges, in their order, and then of those only `named`.
 
-    A check that had nothing to judge exercises nothing.
+    A rule is held only over what was judged: a check that says no number, or none, exercises nothing.
     """
     states: dict[str, RequirementState] = {}
     for finding in findings:
@@ -155,6 +155,11 @@ def requirement_states(findings: Iterable[Finding], named: Iterable[str] = ()) -
         for each in finding.requirements:
             states[each] = min(state, states.get(each, state), key=_WEIGHTS.index)
     return states | {each: RequirementState.NOT_EXERCISED for each in named if each not in states}
+
+
+def _states_of_earlier(findings: Iterable[Finding]) -> dict[str, RequirementState]:
+    """Return the states in a verdict of an earlier format, whose claims did not say over how many answers they held."""
+    return requirement_states(replace(each, evidence={"judged": 1, **each.evidence}) for each in findings)
 
 
 _WEIGHTS = list(RequirementState)
@@ -167,7 +172,7 @@ def _state(finding: Finding) -> RequirementState:
         return RequirementState.NOT_COVERED
     if finding.difference is not None:
         return RequirementState.AS_LISTED
-    return RequirementState.NOT_EXERCISED if finding.evidence.get("judged") == 0 else RequirementState.HELD
+    return RequirementState.HELD if finding.evidence.get("judged") else RequirementState.NOT_EXERCISED
 
 
 @dataclass(frozen=True, slots=True)
@@ -202,6 +207,11 @@ class RunVerdict:
         """Return the verdict as `verdict.json` has it."""
         return {"format": VERDICT_FORMAT, "exit_code": self.verdict.exit_code, **asdict(self)}
 
+    @property
+    def not_exercised(self) -> tuple[str, ...]:
+        """Return the ids of the requirements that the plan names or a check is for, and that nothing judged."""
+        return tuple(each.id for each in self.requirements if each.state is RequirementState.NOT_EXERCISED)
+
     def requirement(self, name: str | None) -> RequirementResult | None:
         """Return the result of one requirement, or None if this run has none of this id."""
         return next((each for each in self.requirements if each.id == name), None)
@@ -221,7 +231,7 @@ class RunVerdict:
         requirements = (
             tuple(RequirementResult.from_json(each) for each in value["requirements"])
             if "requirements" in value
-            else tuple(RequirementResult(*each) for each in requirement_states(findings).items())
+            else tuple(RequirementResult(*each) for each in _states_of_earlier(findings).items())
         )
         known: dict[str, Any] = {each.name: value[each.name] for each in fields(cls) if each.name != "requirements"}
         parsed = {"verdict": Verdict(value["verdict"]), "findings": findings, "requirements": requirements}

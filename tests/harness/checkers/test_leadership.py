@@ -8,6 +8,7 @@ ASSIGNED = {("t", 0): (4, 5, 6)}
 
 def test_lawful_leadership_passes_and_says_over_what() -> None:
     builder = JournalBuilder().partition(4, 1, [4, 5, 6]).partition(-1, 2, [4]).partition(5, 3, [5]).controller(1, 1)
+    builder.partition(4, 1, [4, 5, 6], seen_by="").partition(5, 3, [5], seen_by="")
     control = read_control(builder.controller(2, 2).controller(-1, 2).journal())
     findings = [
         one_leader(control),
@@ -16,7 +17,14 @@ def test_lawful_leadership_passes_and_says_over_what() -> None:
         one_controller(control),
     ]
     assert {finding.verdict for finding in findings} == {Verdict.PASS}
-    assert [finding.evidence["judged"] for finding in findings] == [2, 3, 3, 2]
+    assert [finding.evidence["judged"] for finding in findings] == [2, 3, 5, 2]
+
+
+def test_what_brokers_alone_say_of_leaders_shows_no_rule_to_hold() -> None:
+    builder = JournalBuilder().partition(4, 1, [4, 5]).partition(4, 1, [4, 5], seen_by="node-5").partition(5, 2, [5])
+    control = read_control(builder.journal())
+    for finding in (one_leader(control), leader_epochs_grow(control), lawful_isr(control, ASSIGNED)):
+        assert (finding.verdict, finding.evidence["judged"]) == (Verdict.PASS, 0)
 
 
 def test_two_leaders_in_one_epoch_are_seen_across_nodes() -> None:
@@ -133,7 +141,7 @@ def test_the_view_of_the_newest_epoch_is_what_the_cluster_had_decided() -> None:
 
 
 def test_a_partition_without_a_leader_and_without_a_known_assignment_is_not_judged() -> None:
-    builder = JournalBuilder().partition(-1, 1, [4]).partition(4, 2, [4])
+    builder = JournalBuilder().partition(-1, 1, [4], seen_by="").partition(4, 2, [4], seen_by="")
     finding = lawful_isr(read_control(builder.journal()), {})
     assert (finding.verdict, finding.evidence["judged"]) == (Verdict.PASS, 1)
 

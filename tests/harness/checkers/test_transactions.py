@@ -40,7 +40,9 @@ def test_a_transaction_that_is_there_in_part_is_a_violation(answer: str | None) 
 
 @pytest.mark.parametrize("records", [[], [(0, "p-0"), (1, "p-1")]])
 def test_a_transaction_of_unknown_outcome_is_there_whole_or_not_at_all(records: list[tuple[int, str]]) -> None:
-    finding = transaction_atomic(two_records("info").final(*records, end=3).history())
+    builder = two_records("info").final(*records, end=3)
+    assert transaction_atomic(builder.history()).evidence["judged"] == 0  # without a commit nothing may have happened
+    finding = transaction_atomic(builder.ends("tx-9").history())
     assert finding.verdict is Verdict.PASS
     assert finding.evidence["judged"] == 1
 

@@ -77,6 +77,7 @@ def test_a_scenario_that_passed_is_reported_and_recorded(
         SCENARIO_PROPERTY: "s",
         VERDICT_PROPERTY: "pass",
         "fencepost.requirements": "A",
+        "fencepost.not_exercised": "B",
         "fencepost.target": "quorum",
         "fencepost.version": "1.0",
         "fencepost.backend": "process",

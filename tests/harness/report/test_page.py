@@ -1,5 +1,6 @@
 import json
 import re
+from dataclasses import replace
 from html.parser import HTMLParser
 from pathlib import Path
 
@@ -310,14 +311,21 @@ def test_findings_about_the_same_records_show_them_once(tmp_path: Path) -> None:
     assert "The same records as in" in page.text
 
 
-def test_a_pass_in_a_terminal_is_one_line(tmp_path: Path) -> None:
+def test_a_pass_in_a_terminal_is_one_line_unless_rules_were_not_exercised(tmp_path: Path) -> None:
     builder = JournalBuilder().event("run", "r", "begin").send("p-0", 0).final((0, "p-0")).event("run", "r", "end")
     verdict = judge(plan(), builder.journal())
-    assert summarise(verdict, RunFolder(tmp_path)) == "pass           tested on quorum, 0.7 s"
+    first, second, *_ = summarise(verdict, RunFolder(tmp_path)).splitlines()
+    assert first == "pass           tested on quorum, 0.7 s"
+    assert second.startswith("               named by the scenario, and not exercised: ACK-02 ACK-03")
+    held = replace(verdict, requirements=())
+    assert summarise(held, RunFolder(tmp_path)) == first
 
 
 def test_a_pass_says_what_its_scenario_names_and_nothing_judged(tmp_path: Path) -> None:
     builder = JournalBuilder().event("run", "r", "begin").send("p-0", 0).final((0, "p-0")).event("run", "r", "end")
     verdict = judge(plan().model_copy(update={"requirements": ("ACK-01", "K631-57")}), builder.journal())
     lines = summarise(verdict, RunFolder(tmp_path)).splitlines()
-    assert lines[1:] == ["               named by the scenario, and not exercised: K631-57"]
+    idle = " ".join(line.strip() for line in lines[1:]).removeprefix("named by the scenario, and not exercised: ")
+    assert tuple(idle.split()) == verdict.not_exercised
+    assert {"K631-57", "TXN-02", "CTRL-01"} & {*verdict.not_exercised} == {"K631-57", "CTRL-01"}
+    assert "ACK-01" not in verdict.not_exercised

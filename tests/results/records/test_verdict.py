@@ -99,8 +99,9 @@ def test_the_weightiest_finding_decides_the_state_of_a_requirement() -> None:
         judged(Verdict.INCONCLUSIVE, "B"),
         judged(Verdict.PASS, "B"),
         judged(Verdict.PASS, "C", difference="AK-01"),
-        judged(Verdict.PASS, "D"),
+        judged(Verdict.PASS, "D", evidence={"judged": 3}),
         judged(Verdict.PASS, "D", evidence={"judged": 0}),
+        judged(Verdict.PASS, "G"),
         judged(Verdict.PASS, "E", evidence={"judged": 0}),
         Finding(Verdict.INFRASTRUCTURE, "harness", "title", "message."),
     ]
@@ -109,6 +110,7 @@ def test_the_weightiest_finding_decides_the_state_of_a_requirement() -> None:
         "B": RequirementState.NOT_COVERED,
         "C": RequirementState.AS_LISTED,
         "D": RequirementState.HELD,
+        "G": RequirementState.NOT_EXERCISED,
         "E": RequirementState.NOT_EXERCISED,
         "F": RequirementState.NOT_EXERCISED,
     }
@@ -116,8 +118,12 @@ def test_the_weightiest_finding_decides_the_state_of_a_requirement() -> None:
 
 def test_a_verdict_from_before_requirements_were_listed_gets_their_states_from_its_findings(tmp_path: Path) -> None:
     path = tmp_path / "verdict.json"
-    verdict = RunVerdict(Verdict.VIOLATION, "220 records are gone.", "s", "quorum", "0", 1.0, 1, 0, (finding(),))
+    claim = Finding(
+        Verdict.PASS, "expectations", "title", "message.", requirement="K631-13", evidence={"step": "probe"}
+    )
+    verdict = RunVerdict(Verdict.VIOLATION, "220 records are gone.", "s", "quorum", "0", 1.0, 1, 0, (finding(), claim))
     stored = verdict.to_json()
     del stored["requirements"]
     write_json(path, stored)
     assert RunVerdict.load(path).requirement("ACK-01") == RequirementResult("ACK-01", RequirementState.BROKEN)
+    assert RunVerdict.load(path).requirement("K631-13") == RequirementResult("K631-13", RequirementState.HELD)
