@@ -135,7 +135,7 @@ def _draft_partition(known: Mapping[str, Any]) -> Fact:
 
 
 def decode_kraft(value: bytes) -> Fact | None:
-    """A record of Apache Kafka's metadata log, versions 3.3 to 4.3."""
+    """A record of Apache Kafka's metadata log, versions 3.3 to 4.4."""
     cursor = Cursor(value, flexible=True)
     cursor.uvarint()
     kind, version = cursor.uvarint(), cursor.uvarint()
