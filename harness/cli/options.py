@@ -18,9 +18,15 @@ _TARGETS = (
 )
 
 Target = Annotated[
-    str, typer.Option(metavar="TARGET", help=f"{DEFAULT_TARGET}, {_TARGETS}", autocompletion=completion.targets)
+    str | None,
+    typer.Option(
+        metavar="TARGET",
+        help=f"{DEFAULT_TARGET} (the default), {_TARGETS} Of a plan file: in place of the target that it names.",
+        show_default=False,
+        autocompletion=completion.targets,
+    ),
 ]
-"""The target of a command whose argument is something else."""
+"""The target of a scenario or of a plan file."""
 TargetArgument = Annotated[
     str | None,
     typer.Argument(
@@ -36,10 +42,12 @@ TargetOption = Annotated[
         "--target", metavar="TARGET", help="Target (same as the TARGET argument).", autocompletion=completion.targets
     ),
 ]
-ScenarioArgument = Annotated[
+ScenarioOrPlanArgument = Annotated[
     str,
     typer.Argument(
-        metavar="SCENARIO", help="A name that `fencepost scenarios` lists.", autocompletion=completion.scenarios
+        metavar="SCENARIO|PLAN.yaml",
+        help="The name of a scenario, or a plan file.",
+        autocompletion=completion.scenarios_and_plans,
     ),
 ]
 RunArgument = Annotated[

@@ -1,19 +1,61 @@
-"""`fencepost plan`: the plan of a scenario, printed before anything starts."""
+"""`fencepost plan`: the plan of a scenario or of a file, checked and printed before anything starts."""
 
 from __future__ import annotations
 
 import difflib
+from pathlib import Path
 
+from fencepost.harness.cli.options import DEFAULT_TARGET
+from fencepost.harness.engine.run import check_plan
 from fencepost.harness.errors import UsageError
-from fencepost.harness.plan import Plan, dump_plan
+from fencepost.harness.plan import Plan, dump_plan, load_plan
+from fencepost.harness.targets.registry import UnknownTarget, load_file, reference_of
+from fencepost.harness.terminal import console_beside
 from fencepost.suites.released_bugs.bugs import BY_SLUG
 from fencepost.suites.scenarios import SCENARIOS, scenarios_for
 from fencepost.suites.target_facts import TargetFacts
 
+PLAN_FILE = (".yaml", ".yml")
 
-def plan(scenario: str, target: str, seed: int) -> None:
-    """Print the plan as YAML. Raises UsageError as `plan_of` does."""
-    print(dump_plan(plan_of(scenario, target, seed)), end="")
+
+def plan(source: str, target: str | None, seed: int) -> None:
+    """Print the plan as YAML. Raises UsageError as `plan_to_run` does, and where a run of a file would."""
+    found = plan_to_run(source, target, seed)
+    if source.endswith(PLAN_FILE):
+        check_plan(found)
+    print(dump_plan(found), end="")
+    if source.endswith(PLAN_FILE):
+        console_beside(True).print(f"{source} is right: `fencepost run` can run it on {found.target}")
+
+
+def plan_to_run(source: str, target: str | None, seed: int) -> Plan:
+    """Return the plan of a scenario for a target, or that of a file, for `target` in place of its own if it is named.
+
+    UsageError if there is no such plan, or it is not for the target; PlanError with a line for each mistake of a file.
+    """
+    if not source.endswith(PLAN_FILE):
+        return plan_of(source, target or DEFAULT_TARGET, seed)
+    if not Path(source).exists():
+        raise UsageError(f"there is no plan file {source}")
+    plan = load_plan(Path(source))
+    return _on_its_own(plan, source) if target is None else _on(plan, target)
+
+
+def _on_its_own(plan: Plan, source: str) -> Plan:
+    try:
+        load_file(plan.target)
+    except UnknownTarget as error:
+        raise UsageError(f"{error}. The plan {source} names that one; --target TARGET runs it on another") from None
+    return plan
+
+
+def _on(plan: Plan, target: str) -> Plan:
+    """Return the plan for a target. That which it names already, without a version, is no other."""
+    name, _, version = reference_of(target).partition(":")
+    versioned = ":" in target.rpartition("/")[2]
+    if plan.target.partition(":")[0] == name and not versioned:
+        return plan
+    return plan.model_copy(update={"target": f"{name}:{version}"})
 
 
 def plan_of(scenario: str, target: str, seed: int) -> Plan:

@@ -5,29 +5,22 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
-from fencepost.harness.cli.plan import plan_of
+from fencepost.harness.cli.plan import plan_to_run
 from fencepost.harness.cli.run_progress import RunProgress
 from fencepost.harness.cli.verdicts import RunDisplay, as_data, show_verdict
 from fencepost.harness.engine.run import RunInterrupt
 from fencepost.harness.engine.run import run as run_plan
-from fencepost.harness.errors import UsageError
-from fencepost.harness.plan import load_plan
 from fencepost.harness.targets.reference import plant
-from fencepost.harness.targets.registry import load_file
 from fencepost.harness.terminal import console_beside
 from fencepost.suites.scenarios import SCENARIOS
 
 
-def run(source: str, target: str, seed: int, runs: Path, backend: str, as_json: bool, mutant: str | None = None) -> int:
+def run(
+    source: str, target: str | None, seed: int, runs: Path, backend: str, as_json: bool, mutant: str | None = None
+) -> int:
     """Run a scenario or a plan file and show the verdict; return its exit code."""
     plant(mutant)
-    if source.endswith((".yaml", ".yml")):
-        if not Path(source).exists():
-            raise UsageError(f"there is no plan file {source}")
-        load_file(target)  # the plan names its target; a target file that is named beside it is known from here on
-        plan = load_plan(Path(source))
-    else:
-        plan = plan_of(source, target, seed)
+    plan = plan_to_run(source, target, seed)
     console = console_beside(as_json)
     try:
         with RunDisplay(console, RunProgress.of(plan, runs, usual_seconds(plan.scenario))) as display:

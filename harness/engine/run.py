@@ -84,16 +84,22 @@ def run(
 
 def check(plan: Plan, runs: Path, backend: str) -> Target:
     """Return the plan's target. Raise PlanError, CatalogueError or UsageError if the plan cannot be run so."""
+    check_backend(backend)
+    target = check_plan(plan)
+    check_disk_space(runs)
+    return target
+
+
+def check_plan(plan: Plan) -> Target:
+    """Return the plan's target. Raise PlanError, CatalogueError or UsageError if it cannot be run on that."""
     if wrong := problems_to_run(plan):
         raise PlanError([f"{problem.message} (in {'.'.join(map(str, problem.at))})" for problem in wrong])
-    check_backend(backend)
     catalogue()  # the verdict needs it: a mistake in it is reported before anything starts
     target = targets.load(plan.target)
     target.file.check_levels(plan)
     target.file.check_roles(plan)
     target.file.check_design(plan)
     added_checkers(target.file.checkers, target.file.beside)  # a mistake in them is found before anything starts
-    check_disk_space(runs)
     return target
 
 

@@ -7,9 +7,7 @@ from typing import Annotated
 
 import typer
 
-from fencepost.harness.cli import completion
 from fencepost.harness.cli.options import (
-    DEFAULT_TARGET,
     Backend,
     Json,
     MutantOption,
@@ -17,33 +15,31 @@ from fencepost.harness.cli.options import (
     RunOrPlanArgument,
     Runs,
     SameBackend,
+    ScenarioOrPlanArgument,
     Seed,
     Target,
 )
 
 
 def run(
-    source: Annotated[
-        str,
-        typer.Argument(
-            metavar="SCENARIO|PLAN.yaml",
-            help="The name of a scenario, or a plan file.",
-            autocompletion=completion.scenarios_and_plans,
-        ),
-    ],
-    target: Target = DEFAULT_TARGET,
+    source: ScenarioOrPlanArgument,
+    target: Target = None,
     seed: Seed = 1,
     runs: Runs = Path("runs"),
     backend: Backend = "process",
     as_json: Json = False,
     mutant: MutantOption = None,
 ) -> None:
-    """Run one scenario, or one plan file, and judge it. A plan file names its own target and seed.
+    """Run one scenario, or one plan file, and judge it.
+
+    A plan file names its own target and seed. With --target it is run on that one: its nodes, levels and workload have
+    to fit it, as `fencepost plan` checks.
 
     [bold]Examples[/bold]
       fencepost run duplicate-id-empty
       fencepost run duplicate-id-empty --target apache-kafka:3.9.2
       fencepost run mine.yaml --json
+      fencepost run mine.yaml --target ./acme.yaml
     """
 
 

@@ -9,7 +9,6 @@ import typer
 
 from fencepost.harness.cli import completion
 from fencepost.harness.cli.options import (
-    DEFAULT_TARGET,
     Annotations,
     AnnotationsOption,
     Backend,
@@ -18,7 +17,7 @@ from fencepost.harness.cli.options import (
     MutantOption,
     PublishOption,
     Runs,
-    ScenarioArgument,
+    ScenarioOrPlanArgument,
     Seed,
     SummaryOption,
     Target,
@@ -142,14 +141,19 @@ def explain(
 
 
 def plan(
-    scenario: ScenarioArgument,
-    target: Target = DEFAULT_TARGET,
+    source: ScenarioOrPlanArgument,
+    target: Target = None,
     seed: Seed = 1,
 ) -> None:
-    """Print the plan of a scenario: every node, link, step and expectation, before anything starts.
+    """Print a plan, every node, link, step and expectation, before anything starts; check a plan file.
 
-    [bold]Example[/bold]
+    A plan file is checked as a run checks it, for its own target or for that of --target: each mistake is printed, and
+    the exit code is 64. It has a seed of its own.
+
+    [bold]Examples[/bold]
       fencepost plan duplicate-id-empty > mine.yaml     (change it, then: fencepost run mine.yaml)
+      fencepost plan mine.yaml > /dev/null
+      fencepost plan mine.yaml --target ./acme.yaml
     """
 
 
