@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import re
 from enum import StrEnum
 from typing import Annotated, Literal
 
-from pydantic import Field
+from pydantic import AfterValidator, Field
+from pydantic_core import PydanticCustomError
 
 from fencepost.faults.parameters import (
     Milliseconds,
@@ -33,6 +35,8 @@ __all__ = [
     "Pattern",
     "PlanModel",
     "Release",
+    "SettingKey",
+    "SettingValue",
     "Value",
     "ZnodePath",
     "release_range",
@@ -119,3 +123,21 @@ class ExpectOutcome(Expect):
     """The request may find no node. If no answer can be judged, the claim is not exercised, and not inconclusive."""
     known_bug: KnownBug | None = None
     """Answers with its outcome are this bug, are counted, and break nothing; all others are judged as without it."""
+
+
+def _key(key: str) -> str:
+    if re.search(r"[\s=:\\#!]", key) or not key:
+        raise PydanticCustomError("setting", "a configuration key has no blank, and none of = : # ! \\")
+    return key
+
+
+def _one_line(value: str) -> str:
+    if re.search(r"[\r\n]|\\$", value):
+        raise PydanticCustomError("setting", "the value of a configuration key is one line that does not end with \\")
+    return value
+
+
+SettingKey = Annotated[str, AfterValidator(_key)]
+"""A key as it stands in a file of `key=value` lines: another text could be read there as another key."""
+SettingValue = Annotated[str, AfterValidator(_one_line)]
+"""A value as it stands there: another text could bring a line of its own, or take the next one in."""

@@ -10,7 +10,16 @@ from typing import Annotated, Literal
 
 from pydantic import Field
 
-from fencepost.harness.plan.base import Acks, Instant, Milliseconds, Name, PlanModel, release_range
+from fencepost.harness.plan.base import (
+    Acks,
+    Instant,
+    Milliseconds,
+    Name,
+    PlanModel,
+    SettingKey,
+    SettingValue,
+    release_range,
+)
 from fencepost.harness.plan.probes import CreateTopicProbe
 from fencepost.harness.plan.sampled import HUGE
 from fencepost.harness.plan.steps import Step
@@ -60,7 +69,7 @@ class NodeSpec(PlanModel):
     """`own`: the faults `clock-…` can change its wall clock while it runs."""
     rack: Name | None = None
     """The rack of a broker (`broker.rack`)."""
-    settings: dict[str, str | None] = Field(default_factory=dict)
+    settings: dict[SettingKey, SettingValue | None] = Field(default_factory=dict)
     """Configuration keys of this node alone, which win over all others; null leaves a key out. `{address}` stands for
     the node's own address."""
 
@@ -259,9 +268,9 @@ class Deviation(PlanModel):
 class NodeSettings(PlanModel):
     """Configuration keys of nodes by role. They win over those of the target file; the values are texts."""
 
-    all: dict[str, str] = Field(default_factory=dict)
-    controller: dict[str, str] = Field(default_factory=dict)
-    broker: dict[str, str] = Field(default_factory=dict)
+    all: dict[SettingKey, SettingValue] = Field(default_factory=dict)
+    controller: dict[SettingKey, SettingValue] = Field(default_factory=dict)
+    broker: dict[SettingKey, SettingValue] = Field(default_factory=dict)
 
     def of(self, *, controller: bool, broker: bool) -> dict[str, str]:
         """Return the settings of a node with these roles; a ZooKeeper server, which has neither, gets none."""

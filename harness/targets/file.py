@@ -7,14 +7,14 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Annotated, Literal, Self
 
-from pydantic import AfterValidator, Field, PrivateAttr, field_validator, model_validator
+from pydantic import AfterValidator, BeforeValidator, Field, PrivateAttr, field_validator, model_validator
 from pydantic_core import PydanticCustomError
 
 from fencepost.faults.capabilities import Capability
 from fencepost.faults.parameters import PlanModel, unknown_key
 from fencepost.harness.errors import UsageError
 from fencepost.harness.network.layout import Node
-from fencepost.harness.plan.base import KnownBug, Pattern, release_range
+from fencepost.harness.plan.base import KnownBug, Pattern, SettingKey, SettingValue, release_range
 from fencepost.harness.plan.conditions import ActiveController, Backlog, Registered, ReplicaOffline, Watches, Znode
 from fencepost.harness.plan.dialect import Dialect
 from fencepost.harness.plan.injects import InjectStep, When
@@ -28,7 +28,7 @@ from fencepost.harness.plan.probes import (
 )
 from fencepost.harness.plan.refs import refs
 from fencepost.harness.plan.steps import Bind, Roll, Step, ZnodeStep
-from fencepost.harness.targets.process_template import ProcessTemplate, Text
+from fencepost.harness.targets.process_template import ProcessTemplate, Text, as_text
 from fencepost.harness.targets.releases import Releases, is_build, line_before, nearest, within
 
 OF_CONTROLLERS = (ActiveController, DescribeQuorumProbe, VoteProbe)
@@ -73,12 +73,16 @@ class ListedBug(KnownBug):
     releases: Releases | None = None
 
 
+OneLine = Annotated[SettingValue, BeforeValidator(as_text)]
+"""A value of a configuration, as `Text`, on one line."""
+
+
 class RoleSettings(PlanModel):
     """Configuration of nodes by role, in addition to what the harness sets (ids, listeners, directories)."""
 
-    all: dict[str, Text] = Field(default_factory=dict)
-    controller: dict[str, Text] = Field(default_factory=dict)
-    broker: dict[str, Text] = Field(default_factory=dict)
+    all: dict[SettingKey, OneLine] = Field(default_factory=dict)
+    controller: dict[SettingKey, OneLine] = Field(default_factory=dict)
+    broker: dict[SettingKey, OneLine] = Field(default_factory=dict)
 
 
 class UpgradeRules(PlanModel):
@@ -138,10 +142,10 @@ class TargetFile(PlanModel):
     timeout_factor: Annotated[int, Field(ge=1)] = 1
     """Factor for all protocol timeouts, relative to the reference cluster. A JVM that shares two cores with a dozen
     others pauses longer."""
-    timing: dict[str, tuple[str, ...]]
+    timing: dict[str, tuple[SettingKey, ...]]
     """The configuration keys that each timeout of a plan sets."""
     settings: RoleSettings = RoleSettings()
-    levels: dict[str, dict[str, Text]] = Field(default_factory=dict)
+    levels: dict[str, dict[SettingKey, OneLine]] = Field(default_factory=dict)
     """Protocol levels, the lowest first, each with the settings that make a node behave as at that level."""
     level_releases: dict[str, Releases] = Field(default_factory=dict)
     """The releases that have a level; one that is not listed exists in all."""

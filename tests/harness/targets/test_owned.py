@@ -5,6 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+from pydantic import ValidationError
+from ruamel.yaml import YAML
 
 from fencepost.harness.cli.interactive import interactive_plan
 from fencepost.harness.cluster.cluster import lay_out
@@ -104,3 +106,25 @@ def test_of_a_program_by_templates_the_lines_that_name_its_place_are_owned(
 def test_settings_of_a_plan_that_the_harness_owns_are_refused(key: str) -> None:
     plan = interactive_plan("quorum").model_copy(update={"settings": NodeSettings(broker={key: "x"})})
     assert any(f"`{key}` is set by the harness" in str(each) for each in problems(plan))
+
+
+@pytest.mark.parametrize(
+    ("line", "why"),
+    [
+        ("'log.dirs ': /elsewhere", "a configuration key has no blank"),
+        ("'listeners:X': //:1", "a configuration key has no blank"),
+        (r"'log\u002edirs': /elsewhere", "a configuration key has no blank"),
+        (r'message.max.bytes: "1000\nlog.dirs=/elsewhere"', "one line"),
+        (r"message.max.bytes: '1000\'", "one line"),
+    ],
+    ids=["blank", "colon", "escape", "two lines", "a line that goes on"],
+)
+def test_no_setting_reads_as_another_one_in_the_file_of_a_node(line: str, why: str, tmp_path: Path) -> None:
+    path = tmp_path / "fork.yaml"
+    path.write_text(FORK.format(base="quorum") + f"settings:\n  broker:\n    fetch.max.bytes: 1\n    {line}\n")
+    with pytest.raises(YamlFileError, match=f":7: .*{why}") as refused:
+        load(str(path))
+    assert len(refused.value.messages) == 1
+    key, value = next(iter(YAML().load(line).items()))
+    with pytest.raises(ValidationError, match=why):
+        NodeSettings.model_validate({"broker": {key: value}})
