@@ -9,8 +9,6 @@ LAST_WORDS = 5
 """The number of lines for the journal."""
 LONGEST = 400
 """Characters of a line that are shown."""
-_STACK = ("\tat ", "\t...", "  File ", "    ")
-"""The begins of the lines of a stack, in Java and in Python: the reason stands before them."""
 _ERRORS = (
     re.compile(r"\b(ERROR|FATAL|CRITICAL|SEVERE|PANIC)\b|^(panic|fatal error|fatal|error)\b"),
     re.compile(r"^(Exception in thread .*|Caused by: .*|(\w+[.$])*\w*(Exception|Error)\b.*)"),
@@ -35,4 +33,5 @@ def last_error(lines: Sequence[str]) -> str:
 
 
 def _without_stacks(lines: Sequence[str]) -> list[str]:
-    return [line for line in lines if line.strip() and not line.startswith(_STACK)]
+    """Stacks are indented, in Java as in Python: the reason stands before or after them, at the margin."""
+    return [line for line in lines if line.strip() and not line[0].isspace()]

@@ -11,6 +11,8 @@ KAFKA = (
     "[2026-01-01 00:00:01,000] ERROR Encountered a fatal fault: no magic (org.apache.kafka.FaultHandler)",
     "java.lang.RuntimeException: no magic",
     "\tat org.apache.kafka.Reader.read(Reader.java:7)",
+    "\tSuppressed: java.lang.RuntimeException: no magic either",
+    "\t\tat org.apache.kafka.Reader.read(Reader.java:9)",
     "[2026-01-01 00:00:02,000] INFO shut down (kafka.Server)",
 )
 PYTHON = (
@@ -36,4 +38,4 @@ def test_a_log_without_an_error_has_none() -> None:
 
 
 def test_the_last_words_leave_stacks_out() -> None:
-    assert last_words(KAFKA) == (*KAFKA[:3], KAFKA[4])
+    assert last_words(KAFKA) == (*KAFKA[:3], KAFKA[-1])
