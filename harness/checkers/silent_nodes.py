@@ -39,6 +39,8 @@ _SEEN_IN_PROCESSES = (
 """The faults that keep nodes away by ending or stopping their processes, which the journal has by itself."""
 ENDS_WITHIN = 60.0
 """Seconds for a node to hand over what it leads and end."""
+_OF_CLIENTS = ("the client ", "the probe ", "watching the cluster ")
+"""How messages begin about clients that failed: that keeps no node from serving."""
 _REACH = {
     "refused": "refuses connections",
     "closed": "closes each connection",
@@ -119,8 +121,9 @@ class _Run:
             return "no rule says that such a node comes back"
         if found := OF_THE_MACHINE.search(str(silent.data.get("error", ""))):
             return f"its log says {found[0]!r}"
-        if any(event.data.get("what") == INFRASTRUCTURE for event in self.journal.of("note")):
-            return "the infrastructure failed in this run"
+        failed = (e.data["message"] for e in self.journal.of("note") if e.data.get("what") == INFRASTRUCTURE)
+        if failure := next((each for each in failed if not each.startswith(_OF_CLIENTS)), ""):
+            return f"the infrastructure failed: {failure.rstrip('.')}"
         twins = {each.name for each in self.plan.topology.nodes if each.duplicate_of == silent.id}
         if any(event.id in twins and event.t <= silent.t for event in self.journal.of("node", "started")):
             return "a second process with its id was started"

@@ -144,6 +144,9 @@ def test_a_node_with_a_wrong_identity_may_be_kept_out() -> None:
 
 def test_what_failed_beside_the_target_is_not_held_against_it() -> None:
     assert "infrastructure" in excused(silent(begun()).add(80, "note", "n", "seen", what=INFRASTRUCTURE, message="m"))
+    client = "the client p1 of the workload failed: KafkaException"
+    over_it = silent(begun()).add(80, "note", "n", "seen", what=INFRASTRUCTURE, message=client)
+    assert judged(over_it).verdict is Verdict.VIOLATION, "the client may have failed over the silent node"
     assert "no space left" in excused(silent(begun(), error="OSError: no space left on device"))
     zookeeper = Events().add(2, "step", "first", "begin").add(3, "node", "zk-1", "started")
     assert "no rule" in excused(silent(zookeeper, node="zk-1"), plan_of(ZOOKEEPER))
