@@ -21,7 +21,7 @@ def build(scenario: v.Scenario, target: v.TargetFacts, seed: int) -> v.Plan:
             topic="unknown",
             repeat=TIMES,
             timeout_ms=5000,
-            expect=v.answers("CTRL-04", "error:3"),
+            expect=v.answers("ADM-02", "error:3"),
         ),
         v.TopicCreatedThrough(as_="goes-on", node=leader, within_ms=v.LIVENESS_TIMEOUT_MS, expect=v.must("LIVE-02")),
         *v.teardown(),
@@ -43,7 +43,7 @@ def _create(name: str, broker: str, outcome: str, **topic: object) -> v.Step:
             "node": broker,
             "repeat": TIMES,
             "timeout_ms": 5000,
-            "expect": v.answers("CTRL-04", outcome),
+            "expect": v.answers("ADM-02", outcome),
             **topic,
         }
     )
@@ -53,7 +53,7 @@ SCENARIOS = (
     v.Scenario(
         slug="refused-topics",
         title="A controller that refuses topics goes on in office",
-        requirements=("CTRL-02", "CTRL-04", "LIVE-01", "LIVE-02", "LIVE-03"),
+        requirements=("ADM-02", "CTRL-02", "CTRL-04", "LIVE-01", "LIVE-02", "LIVE-03"),
         needs=frozenset(),
         seconds=8,
         build=build,

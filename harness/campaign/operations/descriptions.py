@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from fencepost.harness.campaign.cluster_spec import MIN_ISR
 from fencepost.harness.campaign.operations.mistakes import ABSENT
 from fencepost.harness.campaign.operations.operation import GeneratedOperation, Operation, short
-from fencepost.harness.campaign.operations.requests import TOPIC, any_broker, api
+from fencepost.harness.campaign.operations.requests import TOPIC, any_broker, api, must
 from fencepost.harness.campaign.operations.settings import changed_settings
 from fencepost.harness.campaign.topics import Existence, ScriptTopic, new_name
 from fencepost.harness.plan.conditions import LeaderIs
@@ -90,7 +90,8 @@ class OffsetsByTime(Operation):
         data = {"name": topic.name, "partition_data": [{"index": 0, "records": records}]}
         body = {"transactional_id": None, "acks": -1, "timeout": 5000, "topic_data": [data]}
         # The controller's decision that a broker leads reaches the broker a moment later.
-        write = api(script, "write", how, "produce", body, version=9, within_ms=within_ms)
+        writing = how if how.expect is None else replace(how, expect=must("LIVE-03"))
+        write = api(script, "write", writing, "produce", body, version=9, within_ms=within_ms)
         steps: list[Step] = [created.send(create), led, write]
         for what, offset in ((EARLIEST, 0), (LATEST, len(times)), (NEWEST, times.index(max(times)))):
             partition = {"partition_index": 0, "current_leader_epoch": -1, "timestamp": what}
