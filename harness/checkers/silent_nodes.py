@@ -52,10 +52,11 @@ _REACH = {
 def check_silent_nodes(plan: Plan, journal: Journal) -> list[Finding]:
     """Return a finding for each node that did not come back; one that LIVE-07 held if all that were asked did."""
     run = _Run(plan, journal)
-    silent: dict[tuple[str, float], Event] = {}
+    silent: dict[tuple[str, float, str], Event] = {}
     for event in journal.of("node", "silent"):
-        silent.setdefault((event.id, run.went_on(event)), event)
-    again = sum(1 for each in journal.of("node", "ready") if each.t > run.begun)
+        silent.setdefault((event.id, *run.went_on(event)), event)
+    begun = run.begun
+    again = sum(1 for each in journal.of("node", "ready") if each.t > begun)
     findings = [_finding(event, run) for event in silent.values()]
     findings += [_not_ended(event, run) for event in journal.of("node", "stopping") if run.goes_on(event)]
     if findings or not again:
@@ -69,7 +70,7 @@ def _finding(event: Event, run: _Run) -> Finding:
     why = f"The last error in its log: {error}" if error else "Its log has no error"
     on = damaged and f" after {damaged}"
     message = (
-        f"{event.id} was started{on}, and neither serves nor ends within {seconds:g} s: it runs, and "
+        f"{event.id} was {run.went_on(event)[1]}{on}, and neither serves nor ends within {seconds:g} s: it runs, and "
         f"{_REACH.get(reach, 'does not answer')} at {event.data.get('address')}. {why}."
     )
     columns = ("at s", "node", "waited s", "met", "damaged before its start", "last error in its log")
@@ -103,10 +104,11 @@ class _Run:
         of = {role: frozenset(node.name for node in own if role in node.roles) for role in ("zookeeper", "controller")}
         return of["zookeeper"] or of["controller"]
 
-    def went_on(self, event: Event) -> float:
-        """Return when the node was last started or resumed before the event."""
+    def went_on(self, event: Event) -> tuple[float, str]:
+        """Return when the node was last started or resumed before the event, and which of the two."""
         of_node = self.journal.of("node", "started", "resumed")
-        return max((each.t for each in of_node if each.id == event.id and each.t <= event.t), default=-inf)
+        before = ((each.t, each.phase) for each in of_node if each.id == event.id and each.t <= event.t)
+        return max(before, default=(-inf, "started"))
 
     def goes_on(self, asked: Event) -> bool:
         """Return whether a node ran on for `ENDS_WITHIN` seconds after SIGTERM, and was not stopped meanwhile."""

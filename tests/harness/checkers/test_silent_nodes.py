@@ -69,6 +69,13 @@ def test_nodes_that_answer_hold_the_rule_and_without_a_restart_it_is_not_judged(
     assert check_silent_nodes(PLAN, never.add(2, "step", "first", "begin").journal) == []
 
 
+def test_a_node_that_went_on_after_a_stop_is_judged_as_one_that_was_started() -> None:
+    events = begun().add(11, "node", "node-4", "ready").add(12, "node", "node-4", "paused")
+    finding = judged(silent(events.add(13, "node", "node-4", "resumed"), t=73))
+    assert finding.verdict is Verdict.VIOLATION
+    assert finding.message.startswith("node-4 was resumed, and neither serves nor ends")
+
+
 def test_one_silence_that_is_met_twice_is_reported_once() -> None:
     assert judged(silent(silent(begun()), t=140)).at == 70
 
