@@ -45,6 +45,10 @@ class RawConnection(FramedConnection):
         """Return kio's module of the newest version of a request that both sides have. NoAnswer if there is none."""
         return api.newest(self.offered(), self.peer)
 
+    def newest_version(self, api: Api) -> int:
+        """Return the newest version of a request that both sides have. NoAnswer if there is none."""
+        return api.newest_version(self.offered(), self.peer)
+
     def offered(self) -> Offered:
         """Return the versions that the node takes. NoAnswer if it does not say."""
         return self._versions(time.monotonic() + self.timeout)

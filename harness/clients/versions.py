@@ -47,12 +47,17 @@ class Api:
 
     def newest(self, offered: Offered, peer: str) -> Any:
         """Return kio's module of the newest version that both sides have. NotOffered if there is none."""
+        version = self.newest_version(offered, peer)
+        own = old_requests.MODULES.get((self.schema, version))
+        return own or import_module(f"kio.schema.{self.schema}.v{version}")
+
+    def newest_version(self, offered: Offered, peer: str) -> int:
+        """Return the newest version that both sides have. NotOffered if there is none."""
         low, high = offered.get(self.key, (0, -1))
         version = min(high, self.high)
         if version < max(low, self.low):
             raise NotOffered(peer, f"{_description(offered, self.key, self.name)}; {self._needed}")
-        own = old_requests.MODULES.get((self.schema, version))
-        return own or import_module(f"kio.schema.{self.schema}.v{version}")
+        return version
 
     @property
     def _needed(self) -> str:

@@ -93,7 +93,7 @@ class References:
         if isinstance(value, int):
             return value
         if value.startswith("$"):
-            bound = self.bound[value[1:]]
+            bound = self.bound_value(value)
             if not isinstance(bound, int):
                 raise StepError(f"`{value}` is the node {bound}, but {what} is a number")
             return bound
@@ -108,12 +108,19 @@ class References:
         """Return what a plan claims: a text `$name` stands for what is bound to it, also in lists and mappings."""
         match claim:
             case str() if claim.startswith("$"):
-                return self.bound[claim[1:]]
+                return self.bound_value(claim)
             case Mapping():
                 return {key: self.value(each) for key, each in claim.items()}
             case list() | tuple():
                 return [self.value(each) for each in claim]
         return claim
+
+    def bound_value(self, ref: str) -> str | int:
+        """Return what `$name` stands for. Raise StepError if the step that binds it got no such value."""
+        name = ref.removeprefix("$")
+        if name not in self.bound:
+            raise StepError(f"`{ref}` stands for nothing: the step that binds it got no answer with such a value")
+        return self.bound[name]
 
     def broker_entry(self, node: str) -> BrokerEntry:
         """Return the broker's registration. Raise UnresolvedRole if it was never registered."""
@@ -192,7 +199,7 @@ class References:
 
     def _resolve(self, ref: str) -> Iterable[str]:
         if ref.startswith("$"):
-            return (str(self.bound[ref[1:]]),)
+            return (str(self.bound_value(ref)),)
         role, _, partition = ref.partition(":")
         match role:
             case "controllers":

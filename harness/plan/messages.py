@@ -31,6 +31,8 @@ from kio.schema.index import api_key_map, schema_name_map
 from kio.serial.errors import DecodeError
 from kio.static.primitive import TZAwareMicros, i8, i16, i64
 
+from fencepost.harness.plan.later_messages import LATER
+
 APIS: Mapping[str, int] = {name: key for key, name in api_key_map.items()}
 """The key of each API by its name."""
 
@@ -51,16 +53,18 @@ class MessageError(ValueError):
 
 
 def versions(api: str) -> tuple[int, ...]:
-    """Return the versions of an API that kio knows, in order. Raise MessageError if there is no such API."""
+    """Return the known versions of an API, in order. Raise MessageError if there is no such API."""
     if api not in APIS:
         raise MessageError(f"there is no API `{api}`{_near(api, APIS)}")
-    return tuple(sorted(schema_name_map[api]))
+    return tuple(sorted({*schema_name_map[api], *LATER.get(api, ())}))
 
 
 def payload_types(api: str, version: int) -> tuple[type, type]:
-    """Return the classes of request and response. Raise MessageError if kio does not know this version."""
+    """Return the classes of request and response. Raise MessageError if this version is not known."""
     if version not in versions(api):
         raise MessageError(f"`{api}` has no version {version}: {versions(api)[0]} to {versions(api)[-1]} are known")
+    if version in (later := LATER.get(api, {})):
+        return later[version]
     return load_request_schema(APIS[api], version), load_response_schema(APIS[api], version)
 
 

@@ -22,11 +22,10 @@ def ask_api(probe: ApiProbe, connection: RawConnection, references: References) 
     """
     known = messages.versions(probe.api)
     high = known[-1] if probe.version is None else min(probe.version, known[-1])
-    module = connection.newest(Api(messages.APIS[probe.api], probe.api, probe.api, known[0], high))
-    version = int(module.__name__.rpartition(".v")[2])
+    version = connection.newest_version(Api(messages.APIS[probe.api], probe.api, probe.api, known[0], high))
     request, response = messages.payload_types(probe.api, version)
     try:
-        sent = messages.build(request, probe.body, lambda reference: references.bound[reference[1:]])
+        sent = messages.build(request, probe.body, references.bound_value)
     except messages.MessageError as error:
         raise StepError(f"version {version} of {probe.api}: {error}") from None
     answer = messages.plain(connection.call(sent, response))

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import dataclasses
+import io
 
 import pytest
+from kio.serial import entity_reader, entity_writer
 
 from fencepost.harness.plan import messages
 from fencepost.harness.plan.file import PlanError, dump_plan, parse_plan
@@ -101,6 +103,18 @@ def test_a_request_is_built_and_read_back_in_the_types_of_json() -> None:
     request, _ = messages.payload_types("delete_records", 2)
     data = {"topics": [{"name": "t", "partitions": [{"partition_index": 0, "offset": 7}]}], "timeout": 1500}
     assert messages.plain(messages.build(request, data, str)) == data
+
+
+def test_a_client_can_name_the_node_that_it_means_before_the_library_can() -> None:
+    request, response = messages.payload_types("api_versions", 5)
+    data = {"client_software_name": "f", "client_software_version": "1", "cluster_id": "c", "node_id": 4}
+    out = io.BytesIO()
+    entity_writer(request)(out, messages.build(request, data, str))
+    # Compact strings have their length and one; no tagged fields end it.
+    assert out.getvalue() == b"\x02f" + b"\x021" + b"\x02c" + b"\x00\x00\x00\x04" + b"\x00"
+    refused = b"\x00\x81" + b"\x01" + b"\x00\x00\x00\x00" + b"\x00"
+    assert messages.first_error(messages.plain(entity_reader(response)(refused, 0)[0])) == 129
+    assert messages.versions("api_versions")[-1] == 5
 
 
 def _batch(*values: str, **more: object) -> bytes:
