@@ -58,6 +58,8 @@ class ClusterSpec:
     moving: frozenset[str] = frozenset()
     """Brokers of which it is not known that they hold what `topics` says: a reassignment may not have been served."""
 
+    without_vote: frozenset[str] = frozenset()
+    """Controllers of which it is not known that they have a vote."""
     placing_ms: int = 0
     """The time that all partitions of a huge topic take more than those of a small one."""
 
@@ -88,6 +90,10 @@ class ClusterSpec:
     def id_of(self, broker: str) -> int:
         """Return the id of a broker."""
         return next(node.id for node in self.topology.nodes if node.name == broker)
+
+    def id_of_controller(self, node: str) -> int:
+        """Return the id of a controller."""
+        return next(each.controller_id or each.id for each in self.topology.nodes if each.name == node)
 
     def name_of(self, id: int) -> str:
         """Return the broker of an id."""
@@ -168,7 +174,7 @@ class ClusterSpec:
 
     @property
     def spare_quorum(self) -> int:
-        return (len(self.quorum) - 1) // 2
+        return (len(self.quorum) - len(self.without_vote) - 1) // 2
 
     @property
     def fewest_replicas(self) -> int:

@@ -112,7 +112,8 @@ class Pairwise:
         rng = random.Random(f"fencepost pairwise {self.file.name} {self.seed} {number}")
         features = features_for(self.file, self.reference, frozenset(Capability))
         own = draw(rng, features)
-        cluster = with_workload(rng, self.clusters[rounds[0].cluster], own)
+        asked = [self.operations[name] for each in rounds for name in each.operations]
+        cluster = with_workload(rng, self.clusters[rounds[0].cluster], [*own, *asked])
         script = Script(rng, cluster, tolerated_only=False)
         script.open()
         titles = [title for each in rounds for title in self._add(script, each)]

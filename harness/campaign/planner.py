@@ -162,6 +162,8 @@ def with_workload(rng: random.Random, cluster: ClusterSpec, features: Iterable[F
     """Return the cluster with the clients and the settings of brokers of those features that have some."""
     for each in features:
         cluster = replace(cluster, settings_of_all={**cluster.settings_of_all, **each.settings})
+        if each.level in cluster.target.levels:
+            cluster = replace(cluster, level=each.level)
         if isinstance(each, WorkloadFeature):
             cluster = replace(cluster, workload=each.apply(rng, cluster, cluster.workload))
         elif isinstance(each, BrokerSettings):

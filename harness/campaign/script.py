@@ -41,7 +41,7 @@ from fencepost.harness.plan.conditions import (
     WorkloadAcks,
 )
 from fencepost.harness.plan.injects import inject
-from fencepost.harness.plan.probes import DeleteTopicProbe
+from fencepost.harness.plan.probes import ApiProbe, DeleteTopicProbe
 from fencepost.harness.plan.steps import Bind, Heal, HealAll, Hold, Shutdown, Start, Step, Workload
 
 AT_ONCE = 3
@@ -118,6 +118,15 @@ class Script:
     def allows_away(self, brokers: int, quorum: int) -> bool:
         """Return whether so many nodes may be away in this plan."""
         return not self.tolerated_only or self._may_be_away(brokers, quorum)
+
+    def tolerates(self, cluster: ClusterSpec) -> bool:
+        """Return whether this plan may have such a cluster while the present faults hold."""
+        return not self.tolerated_only or tolerated(cluster, [each.fault for each in self.held])
+
+    def ask_at_begin(self, question: ApiProbe) -> None:
+        """Ask before the first move, while nothing is broken; once in a plan."""
+        if all(step.as_ != question.as_ for step in self.steps):
+            self.steps.insert(0, question)
 
     def enact(self, steps: Sequence[Step], faults: Sequence[str], brokers: int, quorum: int) -> None:
         """Append the steps of a situation, which finds the cluster whole; its faults are healed in them."""

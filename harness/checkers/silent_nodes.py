@@ -24,6 +24,7 @@ from fencepost.faults.registry import names_in_family
 from fencepost.harness.checkers.check import Check
 from fencepost.harness.checkers.exits import FORGETS_NOTHING, OF_THE_MACHINE, damaged_files
 from fencepost.harness.checkers.starvation import read_waits, starved
+from fencepost.harness.checkers.voters import voters_change
 from fencepost.harness.checkers.wrong_identity import started_with_wrong_identity
 from fencepost.harness.plan.model import Plan
 from fencepost.results.records.events import INFRASTRUCTURE, Event
@@ -146,7 +147,8 @@ class _Run:
         missing |= dict.fromkeys(self._away(silent, since), "their processes")
         missing |= dict.fromkeys(self._forgot(silent.t), "what they had lost")
         lost = sorted(missing.keys() & self.governing - {silent.id})
-        if not lost or 2 * (len(self.governing) - len(lost)) > len(self.governing):
+        majority = 2 * (len(self.governing) - len(lost)) > len(self.governing)
+        if not lost or (majority and not voters_change(self.plan)):
             return ""
         causes = ", ".join(dict.fromkeys(missing[each] for each in lost))
         return f"without {', '.join(lost)} ({causes}) the others are no majority"

@@ -20,6 +20,7 @@ from fencepost.harness.checkers.control import (
     TopicPartition,
 )
 from fencepost.harness.checkers.disturbances import Disturbances
+from fencepost.harness.checkers.voters import voters_change
 from fencepost.harness.plan.dialect import Dialect
 from fencepost.harness.plan.model import Plan
 from fencepost.results.records.events import Event
@@ -116,6 +117,8 @@ class Stability:
             # A server that lost the others serves no client, and the sessions of its clients may end.
             parted = any(disturbances.of_link(*pair, since, until) for pair in combinations(self.voters, 2))
             return len(with_it) == len(self.voters) and not parted
+        if voters_change(self.plan):  # any two of them may have been a majority
+            return len(with_it) == len(self.voters)
         return len(with_it) > len(self.voters) / 2
 
     def is_starved(self, leader: str, since: float, t: float) -> bool:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+from dataclasses import replace
 
 import pytest
 
@@ -21,6 +22,8 @@ from fencepost.harness.campaign.operations.partitions import (
 from fencepost.harness.campaign.operations.requests import BROKER, TOPIC
 from fencepost.harness.campaign.operations.settings import AlterBrokerDefault, AlterMinIsr, AlterSetting
 from fencepost.harness.campaign.operations.topics import CreateHugeTopic, CreateTopic, DeleteTopic, RecreateTopic
+from fencepost.harness.campaign.operations.voters import ChangeVoters
+from fencepost.harness.campaign.planner import generate
 from fencepost.harness.campaign.script import Script
 from fencepost.harness.campaign.topics import LONGEST, ODD_NAMES, Existence, new_name
 from fencepost.harness.plan.conditions import Converged
@@ -113,6 +116,66 @@ def test_no_huge_topic_is_created_while_something_is_broken() -> None:
     FaultMove(Kill).add(made)
     assert made.held
     assert CreateHugeTopic().add(made) is None
+
+
+def at_level(target: str, level: str | None) -> Script:
+    made = script(target)
+    made.cluster = replace(made.cluster, level=level)
+    return made
+
+
+@pytest.mark.parametrize(("target", "level"), [("apache-kafka", "dynamic"), ("quorum", None)])
+def test_one_controller_keeps_its_vote_and_fewer_may_be_away_while_others_have_none(
+    target: str, level: str | None
+) -> None:
+    made, voters = at_level(target, level), {"node-1", "node-2", "node-3"}
+    for _ in range(30):
+        made.await_whole()
+        ChangeVoters().add(made)
+        change = asked(made)[-1]
+        assert isinstance(change, ApiProbe)
+        node = f"node-{change.body['voter_id']}"
+        assert (node in voters) is (change.api == "remove_raft_voter")
+        voters ^= {node}
+        assert made.cluster.without_vote == {"node-1", "node-2", "node-3"} - voters
+        assert made.cluster.spare_quorum == (len(voters) - 1) // 2
+    assert voters
+
+
+def test_a_vote_counts_as_lost_until_it_was_claimed_to_be_given_back() -> None:
+    made = at_level("apache-kafka", "dynamic")
+    FaultMove(Kill).add(made)
+    for _ in range(20):
+        ChangeVoters().add(made)
+    changes = [step for step in asked(made) if isinstance(step, ApiProbe) and "voter" in step.api]
+    assert {step.api for step in changes} == {"add_raft_voter", "remove_raft_voter"}
+    assert not any(step.expect for step in changes)
+    assert all(step.background for step in changes)
+    assert len(made.cluster.without_vote) == 2
+    assert made.cluster.spare_quorum == 0
+
+
+def test_the_directories_of_voters_are_asked_for_once_and_before_anything_is_broken() -> None:
+    made = at_level("apache-kafka", "dynamic")
+    FaultMove(Kill).add(made)
+    for _ in range(5):
+        ChangeVoters().add(made)
+    first = made.steps[:3]
+    assert {name for step in first if isinstance(step, ApiProbe) for name in step.binds} == {
+        "directory-node-1",
+        "directory-node-2",
+        "directory-node-3",
+    }
+    assert sum(isinstance(step, ApiProbe) and step.api == "describe_quorum" for step in made.steps) == 3
+
+
+def test_voters_of_files_do_not_change() -> None:
+    assert at_level("apache-kafka", "static").cluster.target.levels
+    assert ChangeVoters().add(at_level("apache-kafka", "static")) is None
+    plans = [generate("apache-kafka", "process", seed) for seed in range(80)]
+    changing = [plan for plan in plans if any("voter" in getattr(step, "api", "") for step in plan.steps)]
+    assert changing
+    assert {plan.level for plan in changing} == {"dynamic"}
 
 
 def test_partitions_are_only_ever_added() -> None:

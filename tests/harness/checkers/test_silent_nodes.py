@@ -188,3 +188,10 @@ def test_a_node_that_is_cut_off_may_end_late() -> None:
 def test_of_zookeepers_ensemble_a_majority_has_to_be_there() -> None:
     gone = silent(begun().add(1, "node", "zk-1", "started").add(11, "node", "zk-1", "killed"))
     assert "without zk-1" in excused(gone, plan_of(ZOOKEEPER))
+
+
+def test_one_controller_that_is_away_may_be_what_a_node_waits_for_where_voters_join_later() -> None:
+    joins = NodeSpec(name="node-7", id=7, index=7, roles=("controller",), start="later")
+    away = silent(begun().add(5, "node", "node-1", "killed"))
+    assert judged(away).verdict is Verdict.VIOLATION
+    assert "the others are no majority" in str(judged(away, plan_of(*CONTROLLERS, joins)).message)

@@ -90,6 +90,15 @@ def test_a_fault_that_may_have_cost_the_controller_its_majority_is_a_cause(targe
     assert deposed(healed(fault(begun().at(4.0), **targets)).at(12.0)).verdict is Verdict.VIOLATION
 
 
+def test_a_cut_from_one_controller_is_a_cause_where_any_of_them_may_have_no_vote() -> None:
+    removal = {"do": "probe", "as": "removed", "request": "api", "node": "node-1", "api": "remove_raft_voter"}
+    changing = cluster(steps=(removal | {"body": {"voter_id": 3}},))
+    alone = begun().at(2.0).event("step", "removed", "begin", {"do": "probe"}).event("step", "removed", "end")
+    builder = fault(alone.at(20.0), links=links(("node-1", "node-2"))).at(23.0).controller(2, 5, seen_by="node-2")
+    assert controller_stays(of(builder, changing)).verdict is Verdict.PASS
+    assert controller_stays(of(builder)).verdict is Verdict.VIOLATION
+
+
 def test_the_controller_may_move_while_nodes_start_and_while_no_node_has_a_processor() -> None:
     waited = {"what": "processor", "waited": 0.6, "seconds": 1.0}
     busy = begun().at(6.0).event("state", "processor", "seen", waited, "node-3")
