@@ -54,15 +54,23 @@ def rotated_topic(replicas: Sequence[str], *, name: str, min_isr: int = 2) -> To
     return TopicSpec(name=name, assignments=assignments, config={"min.insync.replicas": str(min_isr)})
 
 
-def quorum_cluster(*, held_back: Collection[str] = (), more: Iterable[NodeSpec] = ()) -> Topology:
+def quorum_cluster(*, held_back: Collection[str] = (), more: Iterable[NodeSpec] = (), log_dirs: int = 1) -> Topology:
     """Return three controllers and three brokers; those held back wait for a start step."""
-    return Topology(nodes=(*topologies.controllers(), *topologies.brokers(held_back=held_back), *more))
+    brokers = topologies.brokers(held_back=held_back, log_dirs=log_dirs)
+    return Topology(nodes=(*topologies.controllers(), *brokers, *more))
 
 
 def growing_cluster() -> Topology:
     """Return three controllers, a fourth that starts later and without a vote, and three brokers."""
     joiner = topologies.controllers([JOINER_ID], start="later")
     return quorum_cluster(more=joiner)
+
+
+def quorum_of_one() -> Topology:
+    """Return one controller, two more that start later and without a vote, and three brokers."""
+    first, *others = CONTROLLER_IDS
+    controllers = (*topologies.controllers([first]), *topologies.controllers(others, start="later"))
+    return Topology(nodes=(*controllers, *topologies.brokers()))
 
 
 def cluster_with_a_guest() -> Topology:

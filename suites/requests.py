@@ -116,14 +116,18 @@ def configured(
     )
 
 
-def described_quorum(as_: str, *, node: str = "active-controller", **more: Any) -> ApiProbe:
-    """Ask Apache Kafka for the voters of the metadata quorum and its observers, each with the id of its directory."""
+def described_quorum(as_: str, *, draft: bool = False, **more: Any) -> ApiProbe:
+    """Ask the active controller for the voters of the quorum and its observers, each with the id of its directory.
+
+    `draft`: by the name that the metadata log has in KIP-631.
+    """
+    topic = "__kafka_metadata" if draft else "__cluster_metadata"
     return ApiProbe(
         as_=as_,
-        node=node,
+        node="active-controller",
         api="describe_quorum",
         version=2,
-        body={"topics": [{"topic_name": "__cluster_metadata", "partitions": [{"partition_index": 0}]}]},
+        body={"topics": [{"topic_name": topic, "partitions": [{"partition_index": 0}]}]},
         **{"timeout_ms": ANSWER_MS, "within_ms": LIVENESS_TIMEOUT_MS, **more},
     )
 
@@ -135,22 +139,27 @@ def directory_bound(id: int, *, voter: bool = True) -> ApiProbe:
     """
     path = f"{QUORUM}.{'current_voters' if voter else 'observers'}[replica_id={id}]"
     return described_quorum(
-        f"known-{id}",
+        f"{'voter' if voter else 'observer'}-{id}",
         answer={f"{path}.replica_id": id},
         binds={f"directory-{id}": f"{path}.replica_directory_id"},
     )
 
 
-def voter_added(as_: str, id: int, host: str, *, directory: str | None = None, **more: Any) -> ApiProbe:
-    """Give a controller a vote. `directory` is the id of its directory, in a design that has one."""
+def voter_added(
+    as_: str, id: int, host: str, *, directory: str | None = None, change_ms: int = CHANGE_MS, **more: Any
+) -> ApiProbe:
+    """Give a controller a vote within `change_ms`. `directory` is the id of its directory, in a design that has one."""
     listener = {"name": "CONTROLLER", "host": host, "port": PEER_PORT}
-    body = {"voter_id": id, "voter_directory_id": directory, "timeout": CHANGE_MS, "listeners": [listener]}
+    body = {"voter_id": id, "voter_directory_id": directory, "timeout": change_ms, "listeners": [listener]}
     return _change(as_, "add_raft_voter", body, more)
 
 
-def voter_removed(as_: str, id: int, *, directory: str | None = None, **more: Any) -> ApiProbe:
+def voter_removed(
+    as_: str, id: int, *, directory: str | None = None, cluster: str | None = None, **more: Any
+) -> ApiProbe:
     """Take the vote of a controller. `directory` is the id of its directory, in a design that has one."""
-    return _change(as_, "remove_raft_voter", {"voter_id": id, "voter_directory_id": directory}, more)
+    body = {"cluster_id": cluster, "voter_id": id, "voter_directory_id": directory}
+    return _change(as_, "remove_raft_voter", body, more)
 
 
 def _change(as_: str, api: str, body: dict[str, Any], more: Mapping[str, Any]) -> ApiProbe:

@@ -10,7 +10,14 @@ from fencepost.faults.capabilities import Capability
 from fencepost.harness.cluster.availability import unavailable_reason
 from fencepost.harness.plan.dialect import Dialect
 from fencepost.harness.plan.model import Plan
-from fencepost.suites.target_facts import ALL_DESIGNS, LEADER_DRIVEN, WITHOUT_ZOOKEEPER, ZOOKEEPER_MODE, TargetFacts
+from fencepost.suites.target_facts import (
+    ALL_DESIGNS,
+    LEADER_DRIVEN,
+    SHIPPED_QUORUM,
+    WITHOUT_ZOOKEEPER,
+    ZOOKEEPER_MODE,
+    TargetFacts,
+)
 
 
 @dataclass(frozen=True, repr=False)
@@ -37,6 +44,8 @@ class Scenario:
     """The number of releases that the target needs: 2 for an upgrade from one to the other."""
     workloads: frozenset[str] = frozenset()
     """The kinds of clients that a target has to serve (`workloads:` of the target file)."""
+    features: frozenset[str] = frozenset()
+    """The features that the target's release has to have (`features:` of the target file)."""
 
     def __repr__(self) -> str:
         """Return the slug: Allure tells the histories of tests apart by it, so it must be short and never change."""
@@ -45,10 +54,11 @@ class Scenario:
     def applies_to(self, target: TargetFacts) -> bool:
         """Return True if the scenario's document describes the target's design, at a level that the target has.
 
-        The target has to have as many releases, and to serve the kinds of clients, as the scenario is about.
+        The target has to have as many releases, to serve the kinds of clients, and to have the features, as the
+        scenario is about.
         """
         at_some_level = not (self.levels and target.levels) or self.level(target) is not None
-        serves = self.workloads <= target.workloads
+        serves = self.workloads <= target.workloads and not any(map(target.lacks, self.features))
         return target.dialect in self.dialects and at_some_level and serves and len(target.releases) >= self.releases
 
     def level(self, target: TargetFacts) -> str | None:
@@ -83,6 +93,7 @@ def _live_scenario(
     workloads: Iterable[str] = (),
     dialects: frozenset[Dialect] = ZOOKEEPER_MODE,
     releases: int = 1,
+    features: Iterable[str] = (),
 ) -> Scenario:
     """Return a scenario whose cluster becomes whole again at its end, so that it proves LIVE-01 and LIVE-03.
 
@@ -100,6 +111,7 @@ def _live_scenario(
         levels=levels,
         releases=releases,
         workloads=frozenset(workloads),
+        features=frozenset(features),
     )
 
 
@@ -120,6 +132,8 @@ REPLICATION_V2 = "Replication design V2"
 internals_scenario = partial(_live_scenario, document="Kafka Internals (2017)")
 kip_343_scenario = partial(_live_scenario, document="KIP-343", levels=HEARTBEATS)
 replica_state_event_scenario = partial(_live_scenario, document="ReplicaStateEvent", levels=REPLICA_EVENTS)
+kraft_scenario = partial(_live_scenario, dialects=SHIPPED_QUORUM)
+"""A scenario of Apache Kafka without ZooKeeper, for the KIP that `document` names."""
 replication_v2_scenario = partial(_live_scenario, document=REPLICATION_V2, dialects=LEADER_DRIVEN, levels=PLAIN)
 fault_scenario = partial(_live_scenario, document="Faults", dialects=ALL_DESIGNS)
 """One fault, or a few together, on every design that can be broken so."""

@@ -11,6 +11,7 @@ from fencepost.suites.faults.scenarios import SCENARIOS as FAULTS
 from fencepost.suites.internals.scenarios import SCENARIOS as INTERNALS
 from fencepost.suites.kip_343.scenarios import SCENARIOS as KIP_343
 from fencepost.suites.kip_631.scenarios import SCENARIOS as KIP_631
+from fencepost.suites.kraft_kips.scenarios import SCENARIOS as KRAFT_KIPS
 from fencepost.suites.replica_state_event.scenarios import SCENARIOS as REPLICA_STATE_EVENT
 from fencepost.suites.replication_v2.scenarios import SCENARIOS as REPLICATION_V2
 from fencepost.suites.scenario import Scenario
@@ -18,13 +19,14 @@ from fencepost.suites.target_facts import TargetFacts
 
 SUITES = {
     "kip_631": KIP_631,
+    "kraft_kips": KRAFT_KIPS,
     "internals": INTERNALS,
     "kip_343": KIP_343,
     "replica_state_event": REPLICA_STATE_EVENT,
     "replication_v2": REPLICATION_V2,
     "faults": FAULTS,
 }
-"""The scenarios of each document, and those of faults, by the name of their folder, which is also a pytest marker."""
+"""The scenarios of documents, and those of faults, by the name of their folder, which is also a pytest marker."""
 
 
 def longest_first(scenarios: Iterable[Scenario]) -> tuple[Scenario, ...]:

@@ -13,6 +13,8 @@ from fencepost.harness.targets.registry import load, load_file
 
 WITHOUT_ZOOKEEPER = frozenset({Dialect.KIP_631, Dialect.KRAFT})
 """A quorum of controllers holds the metadata."""
+SHIPPED_QUORUM = frozenset({Dialect.KRAFT})
+"""A quorum of controllers holds the metadata, as in Apache Kafka."""
 ZOOKEEPER_MODE = frozenset({Dialect.ZOOKEEPER})
 """ZooKeeper holds the metadata, and one broker is elected controller."""
 LEADER_DRIVEN = frozenset({Dialect.LEADER_DRIVEN})
@@ -20,7 +22,8 @@ LEADER_DRIVEN = frozenset({Dialect.LEADER_DRIVEN})
 ALL_DESIGNS = WITHOUT_ZOOKEEPER | ZOOKEEPER_MODE | LEADER_DRIVEN
 
 _DIALECTS_BY_PREFIX = (
-    dict.fromkeys(("K631", "D631"), WITHOUT_ZOOKEEPER)
+    dict.fromkeys(("K631", "D631", "K853"), WITHOUT_ZOOKEEPER)
+    | dict.fromkeys(("K1186", "K1066", "K1242"), SHIPPED_QUORUM)
     | dict.fromkeys(("INT", "DINT", "K343", "D343", "RSE", "DRSE"), ZOOKEEPER_MODE)
     | dict.fromkeys(("LD", "DLD"), LEADER_DRIVEN)
     | {"CTRL": WITHOUT_ZOOKEEPER | ZOOKEEPER_MODE}

@@ -172,6 +172,7 @@ from fencepost.suites.clusters import (
     metadata_store,
     node_id,
     quorum_cluster,
+    quorum_of_one,
     replica_roles,
     rotated_topic,
     scaled_timing,
@@ -218,10 +219,18 @@ from fencepost.suites.scenario import (
     fault_scenario,
     internals_scenario,
     kip_343_scenario,
+    kraft_scenario,
     replica_state_event_scenario,
     replication_v2_scenario,
 )
-from fencepost.suites.target_facts import ALL_DESIGNS, LEADER_DRIVEN, WITHOUT_ZOOKEEPER, ZOOKEEPER_MODE, TargetFacts
+from fencepost.suites.target_facts import (
+    ALL_DESIGNS,
+    LEADER_DRIVEN,
+    SHIPPED_QUORUM,
+    WITHOUT_ZOOKEEPER,
+    ZOOKEEPER_MODE,
+    TargetFacts,
+)
 from fencepost.suites.znodes import (
     LOG_DIR_EVENTS,
     PREFERRED,
@@ -267,6 +276,7 @@ __all__ = [
     "REASSIGN",
     "REPLICATION_V2",
     "REPLICA_EVENTS_OR_SHIPPED",
+    "SHIPPED_QUORUM",
     "TRUNCATION",
     "WITHOUT_ZOOKEEPER",
     "WORKLOAD",
@@ -426,6 +436,7 @@ __all__ = [
     "inject",
     "internals_scenario",
     "kip_343_scenario",
+    "kraft_scenario",
     "leaders_in_metadata",
     "learns_leader",
     "lease_sources",
@@ -443,6 +454,7 @@ __all__ = [
     "partition_state_written",
     "produced",
     "quorum_cluster",
+    "quorum_of_one",
     "reassign",
     "replica_roles",
     "replica_state_event_scenario",

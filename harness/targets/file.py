@@ -48,6 +48,7 @@ COMMAND = "command"
 """The driver that starts any program."""
 
 
+Feature = Literal["idempotence", "pre-vote", "auto-join", "cordoned-directories", "misrouted-clients"]
 WorkloadKind = Literal["groups", "static-members", "transactions", "racks"]
 
 
@@ -122,9 +123,11 @@ class TargetFile(PlanModel):
     """The releases that can be run, `>=3.3,<4.4`; any other version is refused. None: any version is taken."""
     published: tuple[Text, ...] = ()
     """All published releases among them; another one is refused, and the nearest of these are named."""
-    features: dict[Literal["idempotence", "pre-vote"], Releases] = Field(default_factory=dict)
+    features: dict[Feature, Releases] = Field(default_factory=dict)
     """Features that only some releases have; one that is not listed is in all. `pre-vote`: a voter that was cut off
-    does not depose the controller when it comes back (KIP-996)."""
+    does not depose the controller when it comes back (KIP-996). `auto-join`: a controller without a vote asks for one
+    (KIP-1186). `cordoned-directories`: log directories that take no new replica (KIP-1066). `misrouted-clients`: a
+    client that names another cluster or node is notified (KIP-1242)."""
     commit: str = ""
     """The commit that the target was built from, if the file is made by its build. `FENCEPOST_TARGET_COMMIT` overrides
     it."""

@@ -61,7 +61,7 @@ class ApacheKafka:
             "listeners": listeners.listeners(node),
             "controller.listener.names": "CONTROLLER",
             "listener.security.protocol.map": listeners.SECURITY,
-            "log.dirs": ",".join(map(str, installation.log_dirs(node))),
+            "log.dirs": ",".join(str(each.absolute()) for each in installation.log_dirs(node)),
         }
         if node.is_broker:
             properties["inter.broker.listener.name"] = "INTERNAL"

@@ -19,6 +19,7 @@ from fencepost.harness.plan.steps import Roll
 from fencepost.harness.targets.registry import load_file, names
 from fencepost.suites.faults.scenarios import SCENARIOS as FAULTS
 from fencepost.suites.kip_631.scenarios import SCENARIOS as KIP_631
+from fencepost.suites.kraft_kips.scenarios import SCENARIOS as KRAFT_KIPS
 from fencepost.suites.replication_v2.kip_101 import SCENARIOS as KIP_101
 from fencepost.suites.scenario import Scenario
 from fencepost.suites.scenarios import SCENARIOS, scenarios_for
@@ -162,6 +163,7 @@ def test_every_target_can_do_what_its_scenarios_need(scenario: Scenario, target:
 
 def test_the_registry_holds_each_scenario_once_and_leaves_out_what_is_for_others() -> None:
     quorum = scenarios_for(TARGETS["quorum"])
-    applicable = (*KIP_631, *KIP_101, *(scenario for scenario in FAULTS if Dialect.KIP_631 in scenario.dialects))
+    of_several = (each for each in (*KRAFT_KIPS, *FAULTS) if Dialect.KIP_631 in each.dialects)
+    applicable = (*KIP_631, *KIP_101, *of_several)
     without = {"transaction-coordinator-killed", "transactional-producer-fenced"}
     assert quorum == tuple(each for each in SCENARIOS if each in applicable and each.slug not in without)

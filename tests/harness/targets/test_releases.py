@@ -112,6 +112,22 @@ def test_a_level_of_two_releases_is_one_that_both_have() -> None:
     assert TargetFacts.of("apache-kafka:3.8.1..4.3.1").levels == ("static",)
 
 
+@pytest.mark.parametrize(
+    ("slug", "first", "last_without"),
+    [
+        ("quorum-grown", "3.9.2", "3.8.1"),
+        ("voters-join", "4.2.0", "4.1.2"),
+        ("misrouted-clients", "4.4.0", "4.3.1"),
+    ],
+)
+def test_a_scenario_is_asked_of_the_releases_that_have_what_it_is_about(
+    slug: str, first: str, last_without: str
+) -> None:
+    for version, applies in ((first, True), (last_without, False), (f"{last_without}..{first}", False)):
+        asked = {each.slug for each in scenarios_for(TargetFacts.of(f"apache-kafka:{version}"))}
+        assert (slug in asked) is applies, version
+
+
 def test_a_capability_is_one_of_the_releases_that_have_it() -> None:
     assert Capability.LOG_DIRS in TargetFacts.of("apache-kafka-zk:1.0.2").capabilities
     assert Capability.LOG_DIRS not in TargetFacts.of("apache-kafka-zk:0.11.0.3").capabilities

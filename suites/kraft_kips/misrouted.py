@@ -1,0 +1,121 @@
+"""A client that reached another cluster or node than it means is notified; a node is not (KIP-1242)."""
+
+from __future__ import annotations
+
+from fencepost.suites import vocabulary as v
+
+OTHER_CLUSTER = "AAAAAAAAAAAAAAAAAAAAAA"
+"""An id in Kafka's format that no cluster has."""
+ANY_NODE = -1
+REBOOTSTRAP_REQUIRED = "error:129"
+SAID_MS = 4000
+
+
+def misrouted(scenario: v.Scenario, target: v.TargetFacts, seed: int) -> v.Plan:
+    """Clients name cluster and node at brokers; a follower comes up with the disk of another cluster.
+
+    The follower's requests are those of a node: the answers name its mistake, and nothing tells it to begin anew.
+    """
+    leader, follower, other = v.replica_roles(scenario, seed)
+    steps = [
+        *v.setup(leader),
+        v.ApiProbe(
+            as_="cluster",
+            node=leader,
+            api="metadata",
+            version=10,
+            body={"topics": []},
+            binds={"cluster": "cluster_id"},
+            timeout_ms=5000,
+        ),
+        *_asked("before", leader, v.node_id(other)),
+        v.inject("mount", v.ForeignClusterParameters(node=follower)),
+        v.Logged(
+            as_="refused",
+            node=follower,
+            says="INCONSISTENT_CLUSTER_ID",
+            after=v.After(event="mount.injected"),
+            within_ms=v.LIVENESS_TIMEOUT_MS,
+            expect=v.must("DIR-01").model_copy(update={"difference": "AK-10"}),
+        ),
+        v.Logged(
+            as_="notified",
+            node=follower,
+            says="REBOOTSTRAP_REQUIRED",
+            after=v.After(event="mount.injected"),
+            within_ms=SAID_MS,
+            expect=v.never("K1242-04"),
+        ),
+        *_asked("meanwhile", other, v.node_id(leader)),
+        v.Heal(as_="right", fault="mount"),
+        v.inject("kill", v.KillParameters(nodes=leader, back="ready")),
+        v.LeaderIs(
+            as_="succeeded", partition="t-0", is_not=leader, within_ms=v.LIVENESS_TIMEOUT_MS, expect=v.must("LIVE-03")
+        ),
+        v.Heal(as_="restart", fault="kill"),
+        *_asked("restarted", leader, v.node_id(follower)),
+        *v.teardown(),
+    ]
+    return v.build_plan(
+        scenario,
+        target,
+        seed,
+        topics=[v.topic([leader, follower, other])],
+        steps=steps,
+        coverage=[
+            v.FaultProven(fault="mount"),
+            v.FaultProven(fault="kill"),
+            v.Acknowledged(by="p1", acks="all", after="restart.ended"),
+        ],
+    )
+
+
+def _asked(when: str, node: str, other: int) -> list[v.Step]:
+    """Name the node that is asked, another one, another cluster, one of both, and none."""
+    own = v.node_id(node)
+    notified = v.answers("K1242-02", REBOOTSTRAP_REQUIRED)
+    not_served = v.never_serves("K1242-02")
+    return [
+        _hello(f"{when}-right", node, "$cluster", own, v.answers("K1242-01", "served")),
+        _hello(f"{when}-wrong-node", node, "$cluster", other, notified),
+        _hello(f"{when}-wrong-cluster", node, OTHER_CLUSTER, own, notified),
+        _hello(f"{when}-cluster-alone", node, OTHER_CLUSTER, ANY_NODE, not_served),
+        _hello(f"{when}-node-alone", node, None, other, not_served),
+        _hello(f"{when}-unnamed", node, None, ANY_NODE, v.answers("K1242-03", "served")),
+    ]
+
+
+def _hello(as_: str, node: str, cluster: str | None, id: int, expect: v.ExpectOutcome) -> v.ApiProbe:
+    """Say which cluster and node the client means, with the first request of a connection."""
+    return v.ApiProbe(
+        as_=as_,
+        node=node,
+        api="api_versions",
+        version=5,
+        body={
+            "client_software_name": "fencepost",
+            "client_software_version": "1",
+            "cluster_id": cluster,
+            "node_id": id,
+        },
+        timeout_ms=5000,
+        expect=expect,
+    )
+
+
+SCENARIOS = (
+    v.kraft_scenario(
+        "misrouted-clients",
+        "A client that names another cluster or node is sent back to begin anew; a broker of another cluster is not",
+        misrouted,
+        25,
+        "K1242-01",
+        "K1242-02",
+        "K1242-03",
+        "K1242-04",
+        "DIR-01",
+        document="KIP-1242",
+        needs={v.Capability.IDENTITY, v.Capability.KILL},
+        features={"misrouted-clients"},
+    ),
+)

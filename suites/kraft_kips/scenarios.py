@@ -1,0 +1,9 @@
+"""All scenarios of this suite. Each theme is a module that exports `SCENARIOS`."""
+
+from fencepost.suites.kraft_kips import misrouted, voters
+from fencepost.suites.scenario import Scenario
+
+SCENARIOS: tuple[Scenario, ...] = (
+    *voters.SCENARIOS,
+    *misrouted.SCENARIOS,
+)
