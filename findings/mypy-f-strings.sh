@@ -1,15 +1,13 @@
 #!/bin/sh
-# Guess, before anything was run: a plugin of mypy cannot see f-strings. Its hooks are for calls, attributes, classes and
+# Guess: a plugin of mypy cannot see f-strings. Its hooks are for calls, attributes, classes and
 # types; an f-string is none of these, and the types of what stands in its braces are checked for nothing.
 #
-# Seen, mypy 2.4.1 on Python 3.11: the parser makes `'{:{}}'.format(value, '')` of each part in braces, so the hook for
+# Seen with mypy 2.4.1: the parser makes `'{:{}}'.format(value, '')` of each part in braces, so the hook for
 # the method `builtins.str.format` is called with the type of the value, and f"{value!r}" arrives in the same way. A
 # plugin of a dozen lines can refuse to print an enumeration by an f-string. Output:
 #   sample.py:8: error: builtins.str.format got sample.State  [misc]
 #   sample.py:9: error: builtins.str.format got sample.State  [misc]
 #   sample.py:10: error: builtins.str.format got Literal['up']?  [misc]
-#
-# Exits with 0 if that is still so, and with 1 if not. Needs python3 with venv and pip.
 set -eu
 folder=$(mktemp -d)
 trap 'rm -rf "$folder"' EXIT
@@ -49,7 +47,10 @@ SAMPLE
 printf '[mypy]\nplugins = plugin.py\n' > mypy.ini
 "$folder/venv/bin/mypy" --version
 "$folder/venv/bin/mypy" --config-file mypy.ini --no-incremental sample.py | tee seen || true
-grep -q '^sample.py:8: error: builtins.str.format got sample.State' seen
-grep -q '^sample.py:9: error: builtins.str.format got sample.State' seen
-grep -q "^sample.py:10: error: builtins.str.format got Literal\['up'\]" seen
-test "$(grep -c ': error:' seen)" = 3
+same() {
+    grep -q '^sample.py:8: error: builtins.str.format got sample.State' seen &&
+        grep -q '^sample.py:9: error: builtins.str.format got sample.State' seen &&
+        grep -q "^sample.py:10: error: builtins.str.format got Literal\['up'\]" seen &&
+        test "$(grep -c ': error:' seen)" = 3
+}
+same || { echo "this has changed: see the lines above, and those in the head of this script"; exit 1; } >&2
