@@ -67,9 +67,19 @@ class RequestAttempt:
         return matches(outcome, {"outcome": self.outcome, "error": self.error})
 
     @property
+    def differences(self) -> str:
+        """Return the values that are not as the plan claims them, with both: empty unless the answer is `different`."""
+        claimed, found = (self.body.get(key) or {} for key in ("claimed", "answered"))
+        return "; ".join(
+            f"`{key}` is {found[key]!r} and not {value!r}" for key, value in claimed.items() if key in found
+        )
+
+    @property
     def row(self) -> tuple[Any, ...]:
         """Return the attempt as a row of a counterexample."""
-        said = ", ".join(f"{key}={value}" for key, value in self.body.items() if key != "error" and value is not None)
+        shown = ("error", "claimed", "answered") if self.differences else ("error",)
+        values = (f"{key}={value}" for key, value in self.body.items() if key not in shown and value is not None)
+        said = ", ".join((*([self.differences] if self.differences else []), *values))
         return (round(self.sent, 3), self.node or "", self.outcome, self.named_error, said)
 
     @property
@@ -236,7 +246,8 @@ def _known(
 
 def _description(attempt: RequestAttempt) -> str:
     error = f" {attempt.named_error}" if attempt.named_error != "" else ""
-    return f"{attempt.outcome}{error} from {attempt.node or 'the cluster'} at {attempt.sent:.2f} s"
+    differences = f", in which {attempt.differences}" if attempt.differences else ""
+    return f"{attempt.outcome}{error} from {attempt.node or 'the cluster'} at {attempt.sent:.2f} s{differences}"
 
 
 def _unchanged(name: str, step: ProbeStep, judged: list[RequestAttempt]) -> Finding:

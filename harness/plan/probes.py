@@ -218,6 +218,8 @@ class MetadataHeartbeatProbe(ProbeStep):
     broker: NodeRef
     incarnation: Value = "current"
     state: Literal["initial", "inactive", "active", "stopping"] = "active"
+    answer: dict[Literal["broker", "incarnation", "state"], str | int] = Field(default_factory=dict)
+    """Values of the response. With another value the outcome is `different`."""
 
 
 class IsrChangeProbe(_OfPartition):
@@ -304,7 +306,7 @@ class ApiProbe(ProbeStep):
     """Names for values of the response, by path: later steps use them as `$name`."""
     within_ms: Milliseconds = 0
     """Ask again for so long until the outcome is the one that is expected (without `expect`: `served`). Only the last
-    answer is judged."""
+    answer is judged; an outcome that must never be is judged in each."""
 
 
 class MetadataLogProbe(ProbeStep):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 from kio.schema.errors import ErrorCode
@@ -23,9 +24,13 @@ def judge_claims(
         if (bound := messages.at_path(answer, path)) is not None:
             references.bound[name] = bound
     claims = {path: references.value(claim) for path, claim in probe.answer.items()}
-    found = {path: messages.at_path(answer, path) for path in claims}
-    wrong = {path: value for path, value in found.items() if value != claims[path]}
+    return compared(claims, {path: messages.at_path(answer, path) for path in claims}, code, **body)
+
+
+def compared(claims: Mapping[str, object], found: Mapping[str, object], code: int, **body: object) -> ProbeAnswer:
+    """Return the outcome of `code`, or `different` with each value that is not the one that the plan claims."""
+    wrong = {key: found[key] for key, claim in claims.items() if found[key] != claim}
     if code == ErrorCode.none and wrong:
-        of_wrong = {path: claims[path] for path in wrong}
+        of_wrong = {key: claims[key] for key in wrong}
         return ProbeAnswer(ProbeOutcome.DIFFERENT, None, {"claimed": of_wrong, "answered": wrong, **body})
     return answered(code, **body)

@@ -20,6 +20,7 @@ from fencepost.harness.clients.raw import RawConnection
 from fencepost.harness.clients.versions import ALTER_PARTITION, DESCRIBE_QUORUM, entity
 from fencepost.harness.engine.errors import StepError
 from fencepost.harness.engine.probes.answer import ProbeAnswer, ProbeOutcome, answered
+from fencepost.harness.engine.probes.claims import compared
 from fencepost.harness.engine.references import References
 from fencepost.harness.network.addresses import CLIENT_PORT, PEER_PORT
 from fencepost.harness.plan.dialect import Dialect
@@ -99,11 +100,9 @@ def _draft_heartbeat(
         "broker_epoch": answer.broker_epoch,
         "lease_ms": answer.lease_end_time_ms - start,
     }
-    claimed = {key: references.value(value) for key, value in probe.answer.items()}
+    claimed: dict[str, object] = {key: references.value(value) for key, value in probe.answer.items()}
     body = {"sent": {"broker_epoch": epoch, "lease_start_ms": start}, **found}
-    if answer.error_code is ErrorCode.none and any(found[key] != value for key, value in claimed.items()):
-        return ProbeAnswer(ProbeOutcome.DIFFERENT, None, {"claimed": claimed, **body})
-    return answered(answer.error_code, **body)
+    return compared(claimed, found, answer.error_code, **body)
 
 
 def ask_controller_heartbeat(

@@ -21,6 +21,7 @@ from fencepost.harness.clients.raw import CLIENT_ID, RawConnection
 from fencepost.harness.clients.versions import CREATE_PARTITIONS, DELETE_TOPICS
 from fencepost.harness.engine.errors import StepError
 from fencepost.harness.engine.probes.answer import ProbeAnswer, answered
+from fencepost.harness.engine.probes.claims import compared
 from fencepost.harness.engine.probes.commands import ids
 from fencepost.harness.engine.references import References
 from fencepost.harness.plan.base import Value
@@ -62,14 +63,14 @@ def ask_metadata_heartbeat(
         target_state=i8(kip_343.HeartbeatState[probe.state.upper()]),
     )
     answer = connection.call(request, kip_343.MetadataHeartbeatResponse)
-    return answered(
-        answer.error_code,
-        message=answer.error_string,
-        broker=answer.broker_id,
-        incarnation=answer.incarnation_id,
-        state=_state(answer.current_state),
-        sent={"broker": broker, "incarnation": incarnation, "state": probe.state},
-    )
+    found = {
+        "broker": answer.broker_id,
+        "incarnation": answer.incarnation_id,
+        "state": _state(answer.current_state),
+    }
+    claimed: dict[str, object] = {key: references.value(value) for key, value in probe.answer.items()}
+    sent = {"broker": broker, "incarnation": incarnation, "state": probe.state}
+    return compared(claimed, found, answer.error_code, message=answer.error_string, **found, sent=sent)
 
 
 def ask_isr_change(probe: IsrChangeProbe, connection: RawConnection, references: References) -> ProbeAnswer:

@@ -59,7 +59,9 @@ def _ref(at: tuple[str | int, ...], ref: str, plan: Plan, bound: set[str]) -> It
     if colon and role in COORDINATORS:
         known = plan.groups if role == GROUP_COORDINATOR else plan.transactional_ids
         if partition not in known:
-            yield Problem(at, unknown("group" if role == GROUP_COORDINATOR else "transactional id", partition, known))
+            what = "group" if role == GROUP_COORDINATOR else "transactional id"
+            message = unknown(f"{what} of the workload", partition, known)
+            yield Problem(at, f"{message}; `{role}:` means the coordinator of a {what} that a client of the plan has")
         return
     yield Problem(at, unknown("node", ref, names))
 

@@ -93,11 +93,24 @@ def _claims(at: tuple[str | int, ...], step: ApiProbe | MetadataLogProbe, bound:
     bound.update(step.binds)
     if isinstance(step, ApiProbe):
         yield from _request(at, step)
+        yield from _errors_as_values(at, step)
     try:
         for path in (*step.answer, *step.binds.values()):
             messages.check_path(path)
     except messages.MessageError as error:
         yield Problem((*at, "answer"), str(error))
+
+
+def _errors_as_values(at: tuple[str | int, ...], step: ApiProbe) -> Iterator[Problem]:
+    """Check that a request whose `answer` names an error claims no error as its outcome: it would never come."""
+    named = next((path for path in step.answer if path.endswith("error_code")), None)
+    if named is not None and step.expect is not None and step.expect.outcome.startswith("error:"):
+        outcome = step.expect.outcome
+        yield Problem(
+            (*at, "expect"),
+            f"`answer` names `{named}`, so errors are values of the response and the outcome is `served` or "
+            f"`different`, never `{outcome}`: claim `outcome: served`, or take the error out of `answer`",
+        )
 
 
 def _request(at: tuple[str | int, ...], step: ApiProbe) -> Iterator[Problem]:

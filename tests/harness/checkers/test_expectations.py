@@ -306,3 +306,16 @@ def test_a_request_that_the_end_of_the_run_cut_short_is_unanswered() -> None:
     events = Events().add(1, "op", "probe-1", "invoke", "node-4", f="probe", step="ask")
     finding = only(check(plan_of(ask(Level.MUST, "unanswered")), events.journal))
     assert finding.verdict is Verdict.PASS
+
+
+def test_an_answer_that_differs_says_what_was_claimed_and_what_was_answered() -> None:
+    body = {"claimed": {"topics[0].error_code": 36, "a": "$x"}, "answered": {"topics[0].error_code": 0, "a": None}}
+    journal = Events().probe(1.0, "ask", "different", body={**body, "version": 7}).journal
+    finding = only(check(plan_of(ask(Level.MUST, "served")), journal))
+    assert finding.message == (
+        "0 of 1 answers to `ask` were `served`, and all must be; the first that was not: different from node-4 at "
+        "1.00 s, in which `topics[0].error_code` is 0 and not 36; `a` is None and not '$x'."
+    )
+    assert finding.counterexample is not None
+    [row] = finding.counterexample.rows
+    assert row[-1] == "`topics[0].error_code` is 0 and not 36; `a` is None and not '$x', version=7"

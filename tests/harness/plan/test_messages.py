@@ -55,6 +55,16 @@ def test_a_request_written_out_survives_its_round_trip_with_empty_lists_and_null
         ("topics: []", "topics: [t]", "`topics[0]` is a mapping with the fields"),
         ("producer_id: $id", "producer_id: $no", "no bind `no` comes before this; so far: id"),
         ("answer: {error_code: 0}", 'answer: {"error code": 0}', "`error code` is no path"),
+        (
+            "answer: {error_code: 0}",
+            "answer: {error_code: 51}, expect: {level: must, requirement: ADM-02, outcome: 'error:51'}",
+            "`answer` names `error_code`, so errors are values of the response and the outcome is `served` or",
+        ),
+        (
+            "node: node-4, api: metadata",
+            "node: 'coordinator:g', api: metadata",
+            "a group that a client of the plan has",
+        ),
         ("name: $id", "name: $no", "no bind `no` comes before this; so far: id"),
         ('"log[1]": null', '"log(1)": null', "`log(1)` is no path"),
         ("log.message.timestamp.type", "log.dirs", "`log.dirs` is set by the harness"),

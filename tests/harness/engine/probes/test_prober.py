@@ -6,8 +6,10 @@ from pathlib import Path
 
 import pytest
 
+from fencepost.harness.engine.probes.answer import ProbeAnswer, ProbeOutcome
 from fencepost.harness.engine.probes.prober import Prober
-from fencepost.harness.plan.probes import MetricsProbe
+from fencepost.harness.plan.base import ExpectOutcome, Level
+from fencepost.harness.plan.probes import ApiProbe, MetricsProbe
 from fencepost.results.records.journal import read_journal
 from tests.harness.engine.still_context import healthy, still_context
 
@@ -24,3 +26,25 @@ def test_a_probe_that_is_not_over_in_the_time_of_the_run_is_no_failure_of_the_ha
     [note] = read_journal(tmp_path / "journal.jsonl").of("note")
     assert note.data["what"] == "overrun"
     assert note.data["message"].startswith("in the probe lag: the run was not over after")
+
+
+@pytest.mark.parametrize(
+    ("level", "outcomes", "journalled"),
+    [
+        (Level.MUST, ["refused", "served"], ["awaited", "served"]),
+        (Level.NEVER, ["served", "refused"], ["served"]),
+        (Level.NEVER, ["refused"], ["refused"]),
+    ],
+)
+def test_an_answer_that_must_never_be_is_not_waited_out(
+    level: Level, outcomes: list[str], journalled: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    context = still_context(tmp_path, healthy())
+    answers = iter(outcomes)
+    monkeypatch.setattr(Prober, "_answer", lambda *_: ProbeAnswer(ProbeOutcome(next(answers))))
+    expect = ExpectOutcome(level=level, outcome="served", requirement="ADM-02")
+    with Prober(context) as prober:
+        prober.run(ApiProbe(node="node-4", api="metadata", within_ms=60_000, expect=expect), "ask")
+    context.journal.close()
+    ends = read_journal(tmp_path / "journal.jsonl").of("op", "ok", "fail", "info")
+    assert [event.data["outcome"] for event in ends] == journalled

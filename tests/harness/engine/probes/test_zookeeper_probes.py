@@ -165,6 +165,15 @@ def test_private_errors_have_their_names(references: References) -> None:
     assert [(each.incarnation_id, each.target_state) for each in connection.asked] == [(15, 3), (14, 3)]
 
 
+def test_a_heartbeat_of_kip_343_is_claimed_by_its_values(references: References) -> None:
+    connection: Any = Connection(heartbeat(0), heartbeat(0))
+    probe = MetadataHeartbeatProbe(node="node-4", broker="node-5", answer={"broker": 5, "state": "active"})
+    assert ask_metadata_heartbeat(probe, connection, references).outcome is ProbeOutcome.SERVED
+    wrong = ask_metadata_heartbeat(probe.model_copy(update={"answer": {"state": "inactive"}}), connection, references)
+    assert wrong.outcome is ProbeOutcome.DIFFERENT
+    assert (wrong.body["claimed"], wrong.body["answered"]) == ({"state": "inactive"}, {"state": "active"})
+
+
 def isr_change(error: int, *results: int) -> kip_343.IsrChangeResponse:
     found = tuple(kip_343.IsrChangeResult(error_code=i16(each), error_message=None) for each in results)
     return kip_343.IsrChangeResponse(error_code=i16(error), error_message=None, results=found)
