@@ -54,12 +54,13 @@ class Scenario:
     def applies_to(self, target: TargetFacts) -> bool:
         """Return True if the scenario's document describes the target's design, at a level that the target has.
 
-        The target has to have as many releases, to serve the kinds of clients, and to have the features, as the
-        scenario is about.
+        The target has to have as many releases, and the features, as the scenario is about.
         """
         at_some_level = not (self.levels and target.levels) or self.level(target) is not None
-        serves = self.workloads <= target.workloads and not any(map(target.lacks, self.features))
-        return target.dialect in self.dialects and at_some_level and serves and len(target.releases) >= self.releases
+        has_features = not any(map(target.lacks, self.features))
+        return (
+            target.dialect in self.dialects and at_some_level and has_features and len(target.releases) >= self.releases
+        )
 
     def level(self, target: TargetFacts) -> str | None:
         """Return the level that nodes are started at, or None for the target's own."""
@@ -77,6 +78,8 @@ class Scenario:
         missing = sorted(each.value for each in self.needs - target.capabilities)
         if missing:
             return f"{target.reference} is not capable of {', '.join(missing)}"
+        if unserved := sorted(self.workloads - target.workloads):
+            return f"{target.reference} serves no {', '.join(unserved)} (`workloads` of its target file)"
         needs = sorted(self.needs, key=lambda each: each.value) if backend else ()
         return next((reason for each in needs if (reason := unavailable_reason(backend or "", each)) is not None), None)
 

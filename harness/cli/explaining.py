@@ -180,6 +180,8 @@ class Explainer:
         asked: dict[str, list[Asked]] = defaultdict(list)
         for target in self._targets:
             for scenario in scenarios_for(target):
+                if not scenario.workloads <= target.workloads:
+                    continue  # it is skipped
                 if not self._limited and scenario.releases < len(target.releases):
                     continue  # it is asked of the release itself, too
                 plan = scenario.plan(target, 1)

@@ -140,6 +140,7 @@ class CommandDriver:
     def _command_line(self, node: Node) -> Sequence[str]:
         command = self._template.command
         if not node.is_broker:
+            assert command.controller is not None, "the registry refuses such a file"
             return command.controller
         return command.combined or command.broker if node.is_controller else command.broker
 

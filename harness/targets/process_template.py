@@ -149,7 +149,8 @@ class TemplatesByRole(PlanModel):
 class CommandsByRole(PlanModel):
     """The command lines of controllers and brokers, which may be different programs."""
 
-    controller: CommandLine
+    controller: CommandLine | None = None
+    """None where a dialect has no nodes that are only controllers: brokers are elected, or decide by themselves."""
     broker: CommandLine
     combined: CommandLine | None = None
     """The program of a node with both roles. Default: that of brokers."""

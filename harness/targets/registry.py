@@ -272,6 +272,15 @@ def _checked(path: Path, modified: int, size: int) -> LoadedTarget:
     data = _parsed(path, modified, size)
     file = validated(TargetFile, data, str(path), _inherited(path, data))
     loaded = LoadedTarget(path, data, file.placed(path.parent))
+    if file.process and file.process.command.controller is None and not file.dialect.uses_zookeeper:
+        at = f"`command` at {path}:{line_of(data, ['process', 'command'])}"
+        raise YamlFileError(
+            [
+                f"{at}: it has no `controller`, and a cluster of `dialect: {file.dialect}` has controllers; one of "
+                "brokers alone cannot be run. Add the command line of controllers, or write one list if one program is "
+                "both"
+            ]
+        )
     for each in loaded.file.catalogue_files:
         if not each.is_file():
             raise loaded.error("catalogues", f"there is no file {each}")

@@ -122,6 +122,22 @@ def test_roles_may_have_programs_of_their_own(acme: Path, installation: Installa
     assert [driver.command(node, installation).argv for node in nodes] == [["metadata"], ["broker"], ["broker"]]
 
 
+def test_a_program_of_brokers_alone_is_enough_where_no_node_is_only_a_controller(
+    acme: Path, installation: Installation
+) -> None:
+    line = '  command: [bin/acme, --id, "{{ id }}", "{{ home }}/acme.toml"]\n'
+    text = acme.read_text().replace(line, "  command: {broker: [broker]}\n")
+    acme.write_text(text)
+    with pytest.raises(YamlFileError) as refused:
+        load(str(acme))
+    assert str(refused.value).startswith(
+        f"`command` at {acme}:4: it has no `controller`, and a cluster of `dialect: kip-"
+    )
+    assert "one of brokers alone cannot be run" in str(refused.value)
+    acme.write_text(text.replace("dialect: kip-631", "dialect: zookeeper"))
+    assert _load(acme).command(BROKER, installation).argv == ["broker"]
+
+
 @pytest.mark.parametrize(
     ("right", "wrong", "message"),
     [
