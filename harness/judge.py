@@ -49,6 +49,7 @@ from fencepost.harness.checkers.mechanisms import (
     nodes_with_undated_cuts,
     replicas_without,
 )
+from fencepost.harness.checkers.phantom import topics_of_known_senders
 from fencepost.harness.checkers.record_table import RecordTable
 from fencepost.harness.checkers.refused_retry import CHECK as REFUSED_RETRY
 from fencepost.harness.checkers.refused_retry import refused_retries
@@ -59,7 +60,7 @@ from fencepost.harness.checkers.stability import Stability, brokers_stay, contro
 from fencepost.harness.checkers.staleness import stale_metadata
 from fencepost.harness.checkers.starvation import excuse_starved
 from fencepost.harness.checkers.topic_lives import read_deletions, split_lives
-from fencepost.harness.checkers.topics_at_end import partitions_as_asked, read_topics, topics_stay
+from fencepost.harness.checkers.topics_at_end import TopicsAtEnd, partitions_as_asked, read_topics, topics_stay
 from fencepost.harness.checkers.visible_end import visible_end
 from fencepost.harness.checkers.workload_done import workload_done
 from fencepost.harness.checkers.zookeeper import controller_epochs_grow, no_old_controller_writes
@@ -89,11 +90,12 @@ def judge(plan: Plan, journal: Journal, nodes: Path | None = None) -> RunVerdict
     """
     failures = list(_infrastructure_findings(journal))
     deletions = read_deletions(plan, journal)
-    topics = read_topics(plan, journal, deletions)
+    topics = TopicsAtEnd() if plan.shared else read_topics(plan, journal, deletions)
     history = split_lives(read_history(journal), deletions)
     defaults = load_file(plan.target).settings
     deleted = deleted_before(plan, journal, history, {**defaults.all, **defaults.broker})
-    history = replace(history, deleted_before=deleted, vanished=topics.vanished)
+    known_senders = topics_of_known_senders(plan)
+    history = replace(history, deleted_before=deleted, vanished=topics.vanished, known_senders=known_senders)
     judged = [
         *_data_plane(plan, journal, history, nodes),
         topics_stay(topics),

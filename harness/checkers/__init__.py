@@ -11,6 +11,7 @@ from fencepost.harness.checkers.history import History
 from fencepost.harness.checkers.inconsistent_offsets import inconsistent_offsets
 from fencepost.harness.checkers.lost_write import lost_write
 from fencepost.harness.checkers.nonmonotonic_send import nonmonotonic_send
+from fencepost.harness.checkers.phantom import phantom
 from fencepost.harness.checkers.returned import returned
 from fencepost.harness.checkers.transactions import (
     aborted_transaction,
@@ -30,6 +31,7 @@ DATA_CHECKERS: Final[tuple[Callable[[History], Finding], ...]] = (
     inconsistent_offsets,
     duplicate,
     aborted_read,
+    phantom,
     nonmonotonic_send,
     nonmonotonic_poll,
     poll_skip,

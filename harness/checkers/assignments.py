@@ -32,7 +32,7 @@ def replicas_as_asked(plan: Plan, journal: Journal, forgotten_by: str = "") -> F
     moved = set(_moved(plan))
     given: dict[TopicPartition, tuple[int, ...]] = {
         (topic.name, number): tuple(replicas)
-        for topic in plan.topics
+        for topic in (() if plan.shared else plan.topics)
         for number, replicas in enumerate(topic.assignments)
         if not anew & {topic.name, None} and not moved & {None, topic.name, (topic.name, number)}
     }

@@ -2,7 +2,7 @@
 
 They are not lost, whether a consumer had read them or not. A start that moved otherwise explains nothing: neither more
 than a request asked for, nor a retention that is longer than the run. Where nodes have clocks of their own, every
-retention may be over, that of a topic without one as well.
+retention may be over, that of a topic without one as well. On a shared cluster other clients may have deleted any.
 """
 
 from collections.abc import Iterator, Mapping
@@ -34,9 +34,9 @@ def deleted_before(
     for at, start in _requested(plan, journal):
         starts[at] = max(start, starts.get(at, 0))
     for at, read in history.final.items():
-        if _may_expire(plan, at[0], settings or {}, journal.duration * 1000):
+        if plan.shared or _may_expire(plan, at[0], settings or {}, journal.duration * 1000):
             starts[at] = max(read.start, starts.get(at, 0))
-    return starts
+    return {at: start for at, start in starts.items() if start > 0}
 
 
 def _may_expire(plan: Plan, topic: str, settings: Mapping[str, str], run_ms: float) -> bool:

@@ -129,6 +129,8 @@ class History:
     """The partitions whose last stable offset was below the high watermark at the end of the final read: both."""
     deleted_before: Mapping[TopicPartition, int] = field(default_factory=dict)
     """The offset below which the plan had the records of a partition deleted."""
+    known_senders: frozenset[str] = frozenset()
+    """The topics whose every sender is in the journal (see `phantom`)."""
     read_until: float = 0.0
     """The time at which the final read ended."""
 

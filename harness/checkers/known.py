@@ -24,6 +24,7 @@ from fencepost.harness.checkers.leadership import (
 from fencepost.harness.checkers.log_files import CHECKPOINTS, EPOCHS, TAILS
 from fencepost.harness.checkers.lost_write import CHECK as LOST_WRITE
 from fencepost.harness.checkers.nonmonotonic_send import CHECK as NONMONOTONIC_SEND
+from fencepost.harness.checkers.phantom import CHECK as PHANTOM
 from fencepost.harness.checkers.refused_retry import CHECK as REFUSED_RETRY
 from fencepost.harness.checkers.replicas import AGREE, KEPT, ONE_CONTENT
 from fencepost.harness.checkers.returned import CHECK as RETURNED
@@ -46,6 +47,7 @@ CHECKS: Final[tuple[Check, ...]] = (
     INCONSISTENT_OFFSETS,
     DUPLICATE,
     ABORTED_READ,
+    PHANTOM,
     NONMONOTONIC_SEND,
     BACK,
     SKIP,

@@ -67,6 +67,7 @@ def live_plan(
             file.timeout_factor, leader_driven=file.dialect is Dialect.LEADER_DRIVEN, lease_ms=lease_ms
         ),
         deadline_ms=round(seconds * 1000),
+        shared=True,
         topology=topology,
         topics=(
             TopicSpec(

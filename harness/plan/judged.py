@@ -9,7 +9,7 @@ from fencepost.harness.plan.dialect import Dialect
 from fencepost.harness.plan.model import Plan, WorkloadSpec
 
 JUDGED_IN_EVERY_RUN = (
-    *(f"ACK-0{number}" for number in range(1, 8)),
+    *(f"ACK-0{number}" for number in range(1, 9)),
     *(f"ISR-0{number}" for number in range(1, 4)),
     "HW-01",
     "HW-03",

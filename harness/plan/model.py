@@ -299,6 +299,9 @@ class Plan(PlanModel):
     settings: NodeSettings | None = None
     deadline_ms: Milliseconds = 120_000
     """Deadline of the whole run, with the start of the cluster. A run that misses it is infrastructure."""
+    shared: Literal[True] | None = None
+    """True: clients that the plan does not know use the cluster, too, such as those of a test. What they may have sent,
+    moved or deleted is not held against the target."""
     topology: Topology
     topics: tuple[TopicSpec, ...] = ()
     workload: WorkloadSpec = WorkloadSpec()

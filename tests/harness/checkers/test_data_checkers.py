@@ -43,7 +43,7 @@ def good() -> JournalBuilder:
 
 @pytest.mark.parametrize("checker", DATA_CHECKERS)
 def test_a_history_as_it_should_be_passes(checker: Checker) -> None:
-    finding = checker(good().history())
+    finding = checker(replace(good().history(), known_senders=frozenset({"t"})))
     assert finding.verdict is Verdict.PASS
     assert finding.evidence["judged"] > 0
     assert finding.counterexample is None

@@ -93,6 +93,12 @@ def test_records_whose_retention_may_be_over_are_not_lost(changes: dict[str, Any
 
 
 @pytest.mark.requirement("DV-10")
+def test_where_nothing_was_deleted_a_record_at_an_unknown_offset_is_missed() -> None:
+    history = judged(JournalBuilder().send("p-0").final(), **RETENTION)
+    assert unseen(history).verdict is Verdict.VIOLATION
+
+
+@pytest.mark.requirement("DV-10")
 @pytest.mark.parametrize(
     "history",
     [
