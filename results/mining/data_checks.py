@@ -1,9 +1,11 @@
 """The checkers of the data plane as Spark jobs, for histories that one process cannot hold.
 
 Each is the checker of the same name of `fencepost.harness.checkers`, whose module says what it judges and why; a
-property test holds that they agree. Each returns a row for each item that it judged, with the columns `wrong`, topic,
-partition, offset, value, process and t (seconds since the run began). Nothing is collected, and no Python runs for a
-row; the windows of consumers and producers sort what one client did, on disk where it is much.
+property test holds that they agree. They know no plan: what is below the start of a log at the end may have been
+deleted by it, so `unseen` and `consumed_then_vanished` leave that out. Each returns a row for each item that it judged,
+with the columns `wrong`, topic, partition, offset, value, process and t (seconds since the run began). Nothing is
+collected, and no Python runs for a row; the windows of consumers and producers sort what one client did, on disk where
+it is much.
 """
 
 from collections.abc import Callable, Mapping
@@ -37,9 +39,8 @@ def final_values(of: Histories) -> DataFrame:
 def unseen(of: Histories) -> DataFrame:
     """Judge that the final read found each acknowledged record of the partitions that it read to their end."""
     at_end = final_values(of).select(*AT, "value").distinct().withColumn("kept", F.lit(True))
-    was_read = of.reads.select("value").distinct().withColumn("was_read", F.lit(True))
-    judged = promises(of).join(F.broadcast(of.final.select(*AT, "start")), list(AT)).join(was_read, "value", "left")
-    deleted = (F.col("start") > 0) & (F.col("offset") < F.col("start")) & F.col("was_read").isNotNull()
+    judged = promises(of).join(F.broadcast(of.final.select(*AT, "start")), list(AT))
+    deleted = (F.col("start") > 0) & (F.col("offset") < F.col("start"))
     return judged.where(~deleted).join(at_end, [*AT, "value"], "left").withColumn("wrong", F.col("kept").isNull())
 
 
@@ -139,7 +140,8 @@ def visible_end(of: Histories) -> DataFrame:
         & (F.col("leader_epoch") >= before.leader_epoch)
     )
     named = {"process": F.col("node"), "t": F.col("answered"), "value": F.lit(None).cast("string")}
-    return of.ends.withColumn("before", highest).withColumns({"wrong": F.coalesce(wrong, F.lit(False)), **named})
+    judged = of.ends.withColumn("before", highest).where("before is not null")
+    return judged.withColumns({"wrong": F.coalesce(wrong, F.lit(False)), **named})
 
 
 def _moves(of: Histories) -> DataFrame:
