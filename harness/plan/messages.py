@@ -181,10 +181,15 @@ def check_path(path: str) -> None:
         pass
 
 
+ERRORS = ("error_code", "partition_error_code", "acknowledge_error_code")
+"""The fields of responses that say that something was not done. CreateTopics has `topic_config_error_code` beside them:
+the topic is there, and its settings may not be seen."""
+
+
 def first_error(answer: Any) -> int:
     """Return the first error code in a response that is not 0, else 0."""
     if isinstance(answer, Mapping):
-        own = [value for key, value in answer.items() if key == "error_code" and value]
+        own = [value for key, value in answer.items() if key in ERRORS and value]
         nested = (first_error(value) for value in answer.values() if isinstance(value, Mapping | list))
         return next((int(error) for error in (*own, *nested) if error), 0)
     return next((error for each in answer if (error := first_error(each))), 0) if isinstance(answer, list) else 0

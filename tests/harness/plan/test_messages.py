@@ -107,6 +107,8 @@ def test_the_first_error_of_a_response_is_found_at_any_depth() -> None:
     assert messages.first_error(ANSWER) == 36
     assert messages.first_error({"error_code": 41, "results": ANSWER["results"]}) == 41
     assert messages.first_error({"results": []}) == 0
+    assert messages.first_error({"results_by_topic": [{"results_by_partition": [{"partition_error_code": 14}]}]}) == 14
+    assert messages.first_error({"error_code": 0, "topics": [{"topic_config_error_code": 29}]}) == 0
 
 
 def test_a_request_is_built_and_read_back_in_the_types_of_json() -> None:
