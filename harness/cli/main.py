@@ -105,7 +105,14 @@ def _options(
 
 
 add_commands(
-    app, "Scenarios", scenarios.conformance, scenarios.scenarios, scenarios.explain, scenarios.plan, scenarios.campaign
+    app,
+    "Scenarios",
+    scenarios.conformance,
+    scenarios.scenarios,
+    scenarios.releases,
+    scenarios.explain,
+    scenarios.plan,
+    scenarios.campaign,
 )
 add_commands(app, "Runs", runs.run, runs.replay, runs.recheck, runs.shrink, runs.bundle, runs.report)
 add_commands(

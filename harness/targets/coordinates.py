@@ -18,6 +18,8 @@ from fencepost.harness.errors import InfrastructureError
 Coordinates = tuple[str, str, str]
 """Group, artifact and version."""
 
+ARTIFACT = ("org.apache.kafka", "kafka_2.13")
+"""Group and artifact whose versions are the releases from 2.4 on. There are no newer ones of the others."""
 LOG4J_2 = (
     ("org.apache.logging.log4j", "log4j-core", "2.24.3"),
     ("org.apache.logging.log4j", "log4j-slf4j-impl", "2.24.3"),

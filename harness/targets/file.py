@@ -123,6 +123,8 @@ class TargetFile(PlanModel):
     """The releases that can be run, `>=3.3,<4.4`; any other version is refused. None: any version is taken."""
     published: tuple[Text, ...] = ()
     """All published releases among them; another one is refused, and the nearest of these are named."""
+    tested: tuple[Text, ...] = ()
+    """The published releases that were run: `fencepost releases --check` fails for later ones of their lines."""
     features: dict[Feature, Releases] = Field(default_factory=dict)
     """Features that only some releases have; one that is not listed is in all. `pre-vote`: a voter that was cut off
     does not depose the controller when it comes back (KIP-996). `auto-join`: a controller without a vote asks for one

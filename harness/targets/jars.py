@@ -109,19 +109,24 @@ def _fetch(wanted: Sequence[Coordinates], proof: str, title: str, folder: Path) 
     )
 
 
-def _maven(wanted: Sequence[Coordinates], scratch: Path) -> str | None:
-    maven = shutil.which("mvn")
-    if maven is None:
-        return "mvn is not on the PATH"
+def pom(wanted: Sequence[Coordinates]) -> str:
+    """Return the project file by which Maven resolves these artifacts."""
     dependencies = "".join(
         f"<dependency><groupId>{group}</groupId><artifactId>{name}</artifactId><version>{version}</version></dependency>"
         for group, name, version in wanted
     )
-    (scratch / "pom.xml").write_text(
+    return (
         "<project><modelVersion>4.0.0</modelVersion>"
         "<groupId>fencepost</groupId><artifactId>kafka-jars</artifactId><version>1</version>"
         f"<packaging>pom</packaging><dependencies>{dependencies}</dependencies></project>"
     )
+
+
+def _maven(wanted: Sequence[Coordinates], scratch: Path) -> str | None:
+    maven = shutil.which("mvn")
+    if maven is None:
+        return "mvn is not on the PATH"
+    (scratch / "pom.xml").write_text(pom(wanted))
     return _run([maven, "-q", "-B", "dependency:copy-dependencies", f"-DoutputDirectory={scratch / 'libs'}"], scratch)
 
 

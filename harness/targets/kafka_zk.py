@@ -16,7 +16,7 @@ from fencepost.harness.plan.owned import OF_KAFKA_ZK
 from fencepost.harness.processes.command import Command
 from fencepost.harness.targets import jvm, listeners
 from fencepost.harness.targets.archives import free_port, record
-from fencepost.harness.targets.coordinates import major_minor
+from fencepost.harness.targets.coordinates import ARTIFACT, major_minor
 from fencepost.harness.targets.file import TargetFile
 from fencepost.harness.targets.identity import WITH_ZOOKEEPER
 from fencepost.harness.targets.jars import COMPLETE, SOURCES, is_at_home, kafka_jars, locked
@@ -42,6 +42,7 @@ class ApacheKafkaZk:
 
     ids = WITH_ZOOKEEPER
     owned = OF_KAFKA_ZK
+    artifact = ARTIFACT
 
     def __init__(self, file: TargetFile, version: str) -> None:
         if major_minor(version) >= WITHOUT_ZOOKEEPER:

@@ -11,7 +11,7 @@ from fencepost.harness.network.layout import Layout, Node
 from fencepost.harness.plan.owned import OF_KRAFT
 from fencepost.harness.processes.command import Command
 from fencepost.harness.targets import jvm, listeners
-from fencepost.harness.targets.coordinates import major_minor
+from fencepost.harness.targets.coordinates import ARTIFACT, major_minor
 from fencepost.harness.targets.file import TargetFile
 from fencepost.harness.targets.identity import CLUSTER_ID, DIRECTORY_ID, META_PROPERTIES, IdKeys, read_properties
 from fencepost.harness.targets.jars import SOURCES, is_at_home
@@ -35,6 +35,7 @@ class ApacheKafka:
 
     ids = IdKeys("node.id", ("node.id",))
     owned = OF_KRAFT
+    artifact = ARTIFACT
 
     def __init__(self, file: TargetFile, version: str) -> None:
         major_minor(version)

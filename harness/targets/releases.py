@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Collection, Iterable, Sequence
 from typing import Annotated
 
 from packaging.specifiers import InvalidSpecifier, SpecifierSet
@@ -47,6 +47,21 @@ def line_before(version: str, published: Sequence[str]) -> str | None:
         return None
     earlier = [each for each in published if Version(each).release[:2] < wanted.release[:2]]
     return max(earlier, key=Version, default=None)
+
+
+def never_run(published: Iterable[str], tested: Collection[str]) -> list[str]:
+    """Return the releases that were never run: newer than the newest that was run of their line, such as 4.3.
+
+    Of a line of which none was run they are newer than all that were: old lines may be left out.
+    """
+    ran = [Version(each) for each in tested]
+    found = []
+    for each in sorted(published, key=Version):
+        version = Version(each)
+        line = [run for run in ran if run.release[:2] == version.release[:2]]
+        if not ran or version > max(line or ran):
+            found.append(each)
+    return found
 
 
 def is_build(version: str) -> bool:

@@ -110,6 +110,42 @@ def scenarios(
     """
 
 
+def releases(
+    target: Annotated[
+        str | None,
+        typer.Argument(
+            metavar="TARGET",
+            help="apache-kafka, apache-kafka-zk, or another target. Default: all.",
+            show_default=False,
+            autocompletion=completion.targets,
+        ),
+    ] = None,
+    runs: Runs = Path("runs"),
+    store: Annotated[
+        str | None, typer.Option("--store", metavar="STORE", help="Count the runs of this results store, too.")
+    ] = None,
+    check: Annotated[
+        bool, typer.Option("--check", help="Ask Maven's registry for releases that are not listed, or were never run.")
+    ] = False,
+    as_json: Json = False,
+) -> None:
+    """List the releases of a target, and how often each was run here, with which verdicts, and when last.
+
+    A target file lists in published the releases that there are, and in tested those that suites were run on. With
+    --check the registry is asked by Maven, so with its mirrors and proxies; each release that is newer than the newest
+    tested one of its line (4.3.2 after 4.3.1), or that the file does not list, is named in one line.
+
+    Exit codes: 0 listed, and nothing is missing; 1 --check found a release that was never run, or is not listed; 2 the
+    registry cannot be reached, or the store failed; 64 no such target, or no store.
+
+    [bold]Examples[/bold]
+      fencepost releases
+      fencepost releases apache-kafka --runs runs --store store
+      fencepost releases apache-kafka --check
+      fencepost releases --check --json
+    """
+
+
 def explain(
     ids: Annotated[
         list[str],

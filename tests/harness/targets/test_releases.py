@@ -14,7 +14,7 @@ from fencepost.harness.plan.steps import Produce
 from fencepost.harness.targets import registry
 from fencepost.harness.targets.jars import is_at_home
 from fencepost.harness.targets.registry import VARIABLE, load, load_file
-from fencepost.harness.targets.releases import within
+from fencepost.harness.targets.releases import never_run, within
 from fencepost.harness.yaml_file import YamlFileError
 from fencepost.suites.expectations import must
 from fencepost.suites.scenarios import scenarios_for
@@ -41,6 +41,30 @@ differences:
 )
 def test_a_version_is_in_a_range(version: str, releases: str | None, expected: bool) -> None:
     assert within(version, releases) is expected
+
+
+@pytest.mark.parametrize(
+    ("published", "tested", "new"),
+    [
+        (["4.3.1", "4.4.0"], ["4.3.1", "4.4.0"], []),
+        (["4.4.0", "4.5.0", "4.3.2"], ["4.3.1", "4.4.0"], ["4.3.2", "4.5.0"]),
+        (["4.3.0", "4.10.0"], ["4.3.1", "4.9.0"], ["4.10.0"]),
+        (["1.0.2", "1.1.1"], ["0.11.0.3", "1.1.1"], []),
+        (["1.0.0"], [], ["1.0.0"]),
+    ],
+)
+def test_a_release_after_the_last_that_was_run_of_its_line_was_never_run(
+    published: list[str], tested: list[str], new: list[str]
+) -> None:
+    assert never_run(published, tested) == new
+
+
+@pytest.mark.parametrize("name", ["apache-kafka", "apache-kafka-zk"])
+def test_every_listed_release_was_run_or_has_a_later_one_that_was(name: str) -> None:
+    file = load_file(name)
+    assert never_run(file.published, file.tested) == []
+    assert {*file.tested} <= {*file.published}
+    assert file.version in file.tested
 
 
 @pytest.mark.parametrize(("version", "listed"), [("1.9", False), ("2.4", True), ("3.0", False)])

@@ -80,7 +80,7 @@ def test_a_version_is_a_parameter_of_the_reference() -> None:
         ("apache-kafka:new", "'new' is not a version of Apache Kafka"),
         (
             "apache-kafka:9.9.9",
-            r"apache-kafka has no release '9.9.9': its releases are >=3.2,<4.5; one is looked f",
+            r"apache-kafka has no release '9.9.9'; the nearest known is [0-9.]+; one is looked f",
         ),
         ("apache-kafka-zk:0.8.2", r"apache-kafka-zk has no release '0.8.2': its releases are >=0.10.2,<4.0"),
     ],
