@@ -18,7 +18,7 @@ OF_PARTITION = ("leader", "followers")
 GROUP_COORDINATOR = "coordinator"
 COORDINATORS = {GROUP_COORDINATOR: "__consumer_offsets", "transaction-coordinator": "__transaction_state"}
 """The roles of brokers that keep the state of a group or a transactional id, each with the topic that holds it."""
-INTERNAL_TOPICS = tuple(COORDINATORS.values())
+INTERNAL_TOPICS = (*COORDINATORS.values(), "__share_group_state")
 
 
 def step_references(at: tuple[str | int, ...], step: PlanModel, plan: Plan, bound: set[str]) -> Iterator[Problem]:
