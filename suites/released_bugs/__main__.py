@@ -32,7 +32,11 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--again", action="store_true", help="also what was run before")
     parser.add_argument("--list", action="store_true", help="only list the bugs")
     parser.add_argument("--runs", type=Path, default=Path("runs/gallery"), help="folder of the runs")
-    parser.add_argument("--page", type=Path, help=f"the page to write; default: {PAGE}, if nothing is chosen")
+    parser.add_argument(
+        "--page",
+        type=Path,
+        help=f"the page to write; bugs that were not run stay on it. Default: {PAGE}, if nothing is chosen",
+    )
     options = parser.parse_args(arguments)
     try:
         bugs = choose(options.chosen)

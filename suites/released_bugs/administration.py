@@ -205,7 +205,43 @@ def topics_of_other_names(scenario: v.Scenario, target: v.TargetFacts, seed: int
     return asking(scenario, target, seed, steps, log_dirs=2)
 
 
+def replica_on_cordoned_directories(scenario: v.Scenario, target: v.TargetFacts, seed: int) -> v.Plan:
+    """All directories of the only broker are cordoned, so that no topic can be created: also not by naming it."""
+
+    def created(name: str, error: int, **more: Any) -> v.ApiProbe:
+        body = {"topics": [{"name": "new", "configs": [], **more}], "timeout": 4000, "validate_only": True}
+        return v.ApiProbe(
+            as_=name,
+            node=BROKER,
+            api="create_topics",
+            body=body,
+            timeout_ms=5000,
+            within_ms=10_000,
+            expect=v.answers("ADM-04", f"error:{error}"),
+        )
+
+    named = [{"partition_index": 0, "broker_ids": [int(BROKER_ID)]}]
+    steps: list[v.Step] = [
+        alter("cordon", BROKER_CONFIG, BROKER_ID, "cordoned.log.dirs", "*", expect=v.answers("ADM-04", "served")),
+        created("placed-by-the-cluster", 38, num_partitions=1, replication_factor=1, assignments=[]),
+        created("placed-by-name", 39, num_partitions=-1, replication_factor=-1, assignments=named),
+        alter("open-again", BROKER_CONFIG, BROKER_ID, "cordoned.log.dirs", "", expect=v.answers("ADM-04", "served")),
+    ]
+    return asking(scenario, target, seed, steps)
+
+
 BUGS = (
+    ReleasedBug(
+        number="KAFKA-20832",
+        kind="administration",
+        title="A topic is accepted on a broker whose log directories are all cordoned",
+        loses="A disk that was to be emptied fills on.",
+        affected="apache-kafka:4.3.1",
+        fixed="apache-kafka:4.4.0",
+        rule="ADM-04",
+        build=replica_on_cordoned_directories,
+        wanted="log directories that are cordoned, and assignments of replicas by name",
+    ),
     ReleasedBug(
         number="KAFKA-20129",
         kind="administration",

@@ -9,6 +9,7 @@ from fencepost.suites.released_bugs import (
     membership,
     offsets,
     replication,
+    shares,
     transactions,
     upgrades,
 )
@@ -19,6 +20,7 @@ BUGS: tuple[ReleasedBug, ...] = (
     *controllers.BUGS,
     *offsets.BUGS,
     *membership.BUGS,
+    *shares.BUGS,
     *transactions.BUGS,
     *disks.BUGS,
     *administration.BUGS,

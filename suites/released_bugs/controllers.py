@@ -79,9 +79,57 @@ def voter_comes_back(scenario: v.Scenario, target: v.TargetFacts, seed: int) -> 
     )
 
 
+def alone_and_unknowing(scenario: v.Scenario, target: v.TargetFacts, seed: int) -> v.Plan:
+    """A controller starts without a majority: it cannot know which features are finalized, and must not name any."""
+    alone, *others = map(v.node_name, v.CONTROLLER_IDS)
+    nodes = [node for node in v.quorum_cluster().nodes if node.name not in map(v.node_name, v.BROKER_IDS[1:])]
+    steps: list[v.Step] = [
+        *v.setup(BROKER, work=False),
+        v.inject("crash", v.KillParameters(nodes=tuple(others))),
+        v.Shutdown(as_="stop", nodes=alone),
+        v.Start(as_="start", nodes=alone, until="running"),
+        ask(
+            "features",
+            "api_versions",
+            4,
+            {"client_software_name": "fencepost", "client_software_version": "1"},
+            node=alone,
+            answer={"finalized_features_epoch": -1, "finalized_features[].name": []},
+            within_ms=15_000,
+            expect=v.answers("ADM-03", "served"),
+        ),
+        v.Heal(as_="restart", fault="crash"),
+        *v.teardown(work=False),
+    ]
+    return v.build_plan(
+        scenario,
+        target,
+        seed,
+        topology=v.Topology(nodes=tuple(nodes)),
+        topics=[v.topic([BROKER], min_isr=1)],
+        workload=v.WorkloadSpec(),
+        steps=steps,
+        settings=one_broker(),
+        coverage=[v.FaultProven(fault="crash"), v.StepDone(step="features")],
+    )
+
+
 [_ISOLATED] = (each for each in ISOLATED if each.slug == "isolated-controller")
 
 BUGS = (
+    ReleasedBug(
+        number="KAFKA-19964",
+        kind="controllers",
+        title="A controller that knows nothing yet reports a finalized metadata version",
+        loses="Tools and nodes take the oldest metadata version for that of the cluster.",
+        affected="apache-kafka:4.3.1",
+        fixed="apache-kafka:4.4.0",
+        rule="ADM-03",
+        build=alone_and_unknowing,
+        wanted="every node asked for the finalized features at any time",
+        needs=frozenset({v.Capability.KILL}),
+        seconds=60,
+    ),
     ReleasedBug(
         number="KAFKA-17642",
         kind="controllers",

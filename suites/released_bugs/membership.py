@@ -76,7 +76,43 @@ def old_rebalance_timeout(scenario: v.Scenario, target: v.TargetFacts, seed: int
     return asking(scenario, target, seed, steps, settings=LONG_SESSIONS)
 
 
+def beat(name: str, member: str, epoch: int, **more: Any) -> v.ApiProbe:
+    """Send a heartbeat of the static member `i` by the consumer protocol: epoch 0 joins, -2 leaves for a while."""
+    body = {
+        "group_id": GROUP,
+        "member_id": member,
+        "member_epoch": epoch,
+        "instance_id": "i",
+        "rebalance_timeout": 60_000,
+        "subscribed_topic_names": ["t"],
+        "topic_partitions": [],
+    }
+    return ask(name, "consumer_group_heartbeat", 1, body, **more)
+
+
+def place_in_a_full_group(scenario: v.Scenario, target: v.TargetFacts, seed: int) -> v.Plan:
+    """The group is as large as it may be. Its static member leaves for a restart, and takes its place again."""
+    steps: list[v.Step] = [
+        coordinator_found(),
+        beat("joined", "first", 0, within_ms=v.LIVENESS_TIMEOUT_MS, expect=v.answers("CRD-04", "served")),
+        beat("left-for-a-while", "first", -2, expect=v.answers("CRD-04", "served")),
+        beat("back", "second", 0, expect=v.answers("CRD-04", "served")),
+    ]
+    return asking(scenario, target, seed, steps, settings=one_broker(group_consumer_max_size="1"))
+
+
 BUGS = (
+    ReleasedBug(
+        number="KAFKA-20601",
+        kind="groups",
+        title="A static member is refused by its own place in a full group",
+        loses="A consumer that restarts in a full group reads nothing until its session has timed out.",
+        affected="apache-kafka:4.3.1",
+        fixed="apache-kafka:4.4.0",
+        rule="CRD-04",
+        build=place_in_a_full_group,
+        wanted="static members of the consumer protocol that come back, in groups that are as large as they may be",
+    ),
     ReleasedBug(
         number="KAFKA-12890",
         kind="groups",

@@ -8,6 +8,7 @@ from fencepost.suites import vocabulary as v
 from fencepost.suites.released_bugs.bug import ReleasedBug, asking, one_broker
 from fencepost.suites.released_bugs.requests import GROUP, ask, coordinator_found, fetched
 
+COORDINATOR = "leader:__transaction_state-0"
 MAX_TIMESTAMP = -3
 
 
@@ -99,7 +100,84 @@ def pending_offsets_expired(scenario: v.Scenario, target: v.TargetFacts, seed: i
     return asking(scenario, target, seed, steps, settings=settings)
 
 
+X = "x"
+"""The transactional id."""
+
+
+def session() -> list[v.Step]:
+    """Begin a session of the transactional id, which binds `id` and `epoch`."""
+    body = {"transactional_id": X, "transaction_timeout": 60_000, "producer_id": -1, "producer_epoch": -1}
+    return [
+        ask("found", "find_coordinator", 2, {"key": X, "key_type": 1}, within_ms=v.LIVENESS_TIMEOUT_MS),
+        ask(
+            "session",
+            "init_producer_id",
+            4,
+            body,
+            node=COORDINATOR,
+            binds={"id": "producer_id", "epoch": "producer_epoch"},
+            within_ms=v.LIVENESS_TIMEOUT_MS,
+        ),
+    ]
+
+
+def with_partitions(name: str, partitions: tuple[int, ...], epoch: str = "$epoch") -> v.ApiProbe:
+    """Add partitions of t to the transaction."""
+    topics = [{"name": "t", "partitions": list(partitions)}]
+    body = {"transactional_id": X, "producer_id": "$id", "producer_epoch": epoch, "topics": topics}
+    old = {f"v3_and_below_{key}": value for key, value in body.items()}
+    return ask(name, "add_partitions_to_txn", 3, old, node=COORDINATOR, within_ms=10_000)
+
+
+def ended(name: str, expect: Any, epoch: str = "$epoch", **more: Any) -> v.ApiProbe:
+    """Commit the transaction, by the newest version that the release has."""
+    body = {"transactional_id": X, "producer_id": "$id", "producer_epoch": epoch, "committed": True}
+    return ask(name, "end_txn", 5, body, node=COORDINATOR, expect=expect, **more)
+
+
+def state_is(name: str, state: str, expect: Any = None, **more: Any) -> v.ApiProbe:
+    """Wait until the coordinator says that the transaction is in a state."""
+    return ask(
+        name,
+        "describe_transactions",
+        0,
+        {"transactional_ids": [X]},
+        node=COORDINATOR,
+        answer={"transaction_states[0].transaction_state": state},
+        expect=expect,
+        **more,
+    )
+
+
+def late_end(scenario: v.Scenario, target: v.TargetFacts, seed: int) -> v.Plan:
+    """The end of the first transaction is sent again, and arrives when the second has begun: it must not end that."""
+    steps: list[v.Step] = [
+        *session(),
+        with_partitions("first", (0,)),
+        ended("first-ended", v.answers("TXN-01", "served")),
+        state_is(
+            "first-complete", "CompleteCommit", within_ms=10_000, binds={"now": "transaction_states[0].producer_epoch"}
+        ),
+        with_partitions("second", (0,), "$now"),
+        ended("late", v.never_serves("TXN-01")),
+        state_is("goes-on", "Ongoing", v.answers("TXN-01", "served")),
+        ended("second-ended", v.answers("TXN-01", "served"), "$now"),
+    ]
+    return asking(scenario, target, seed, steps)
+
+
 BUGS = (
+    ReleasedBug(
+        number="KAFKA-17754",
+        kind="transactions",
+        title="A late EndTxn ends the next transaction of its producer (KIP-890)",
+        loses="Half of a transaction is committed.",
+        affected="apache-kafka:3.9.2",
+        fixed="apache-kafka:4.0.0",
+        rule="TXN-01",
+        build=late_end,
+        wanted="the end of a transaction that is sent again after the next one began",
+    ),
     ReleasedBug(
         number="KAFKA-19163",
         kind="transactions",

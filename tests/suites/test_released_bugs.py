@@ -144,5 +144,23 @@ def test_the_page_has_each_bug_with_its_headline_and_how_to_run_it(tmp_path: Pat
     gallery.keep(bug, "affected", _ended(bug, "affected", Verdict.VIOLATION, bug.rule))
     gallery.keep(bug, "fixed", _ended(bug, "fixed", Verdict.PASS))
     page = write_page([bug], gallery, tmp_path / "gallery.md").read_text(encoding="utf-8")
+    assert "did not show" not in page
     for part in (bug.title, bug.loses, bug.url, "> A rule did not hold.", f"fencepost run {bug.slug} --target"):
         assert part in page
+
+
+def test_bugs_that_were_not_run_stay_on_the_page(tmp_path: Path) -> None:
+    first, second, third = BUGS[:3]
+    gallery, page = Gallery(tmp_path / "one"), tmp_path / "gallery.md"
+    gallery.runs.mkdir()
+    for bug in (first, second):
+        gallery.keep(bug, "affected", _ended(bug, "affected", Verdict.VIOLATION, bug.rule))
+        gallery.keep(bug, "fixed", _ended(bug, "fixed", Verdict.PASS))
+        if bug.random_plan is not None:
+            gallery.keep(bug, "random", _ended(bug, "affected", Verdict.VIOLATION, bug.rule))
+    before = write_page([first, second], gallery, page).read_text(encoding="utf-8")
+    assert write_page([first, second], Gallery(tmp_path / "none"), page).read_text(encoding="utf-8") == before
+    gallery.keep(second, "fixed", _ended(second, "fixed", Verdict.VIOLATION))
+    after = write_page([first, second, third], gallery, page).read_text(encoding="utf-8")
+    assert f"## {first.number}" in after and f"## {second.number}" not in after
+    assert f"[{third.number}]({third.url})" in after, "a bug that was never run is named as missing"

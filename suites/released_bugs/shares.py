@@ -1,0 +1,76 @@
+"""Share groups: state that may be written over in no one's name."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from fencepost.suites import vocabulary as v
+from fencepost.suites.released_bugs.bug import ReleasedBug, asking, one_broker
+from fencepost.suites.released_bugs.requests import GROUP, ask
+
+SHARE = 2
+"""The type of key of the coordinators of share groups."""
+MEMBER = "Wq5JrJ0cQEaJ7h9pVQ3dPA"
+SETTINGS = v.NodeSettings(
+    broker={
+        **one_broker().broker,
+        "share.coordinator.state.topic.replication.factor": "1",
+        "share.coordinator.state.topic.min.isr": "1",
+        "share.coordinator.state.topic.num.partitions": "1",
+    }
+)
+
+
+def topic_id() -> v.ApiProbe:
+    """Bind `topic` to the id of t."""
+    body = {"topics": [{"topic_id": None, "name": "t"}], "allow_auto_topic_creation": False}
+    return ask("topic", "metadata", 12, body, binds={"topic": "topics[0].topic_id"})
+
+
+def state_written_without_an_epoch(scenario: v.Scenario, target: v.TargetFacts, seed: int) -> v.Plan:
+    """A leader has written the state of a share partition; a request that names no epoch must not write over it."""
+
+    def of_topic(**more: Any) -> dict[str, Any]:
+        return {"group_id": GROUP, "topics": [{"topic_id": "$topic", "partitions": [{"partition": 0, **more}]}]}
+
+    def write(name: str, state: int, leader: int, offset: int, expect: Any) -> v.ApiProbe:
+        body = of_topic(state_epoch=state, leader_epoch=leader, start_offset=offset, state_batches=[])
+        return ask(name, "write_share_group_state", 0, body, expect=expect)
+
+    steps: list[v.Step] = [
+        topic_id(),
+        ask(
+            "found",
+            "find_coordinator",
+            6,
+            {"key_type": SHARE, "coordinator_keys": [f"{GROUP}:{MEMBER}:0"]},
+            within_ms=v.LIVENESS_TIMEOUT_MS,
+        ),
+        ask(
+            "begun",
+            "initialize_share_group_state",
+            0,
+            of_topic(state_epoch=3, start_offset=0),
+            within_ms=v.LIVENESS_TIMEOUT_MS,
+        ),
+        ask("read-by-the-leader", "read_share_group_state", 0, of_topic(leader_epoch=7)),
+        write("by-the-leader", 3, 7, 50, v.answers("CRD-02", "served")),
+        write("by-an-earlier-one", 3, 6, 10, v.answers("CRD-02", "error:74")),
+        write("by-nobody", -1, -1, 10, v.answers("CRD-02", "refused")),
+    ]
+    return asking(scenario, target, seed, steps, settings=SETTINGS)
+
+
+BUGS = (
+    ReleasedBug(
+        number="KAFKA-20743",
+        kind="groups",
+        title="The state of a share group can be written without the epoch of a leader",
+        loses="A deposed leader, or anybody, moves the group back or ahead, and records are skipped or given twice.",
+        affected="apache-kafka:4.3.1",
+        fixed="apache-kafka:4.4.0",
+        rule="CRD-02",
+        build=state_written_without_an_epoch,
+        wanted="requests of share groups in the name of a leader that was deposed",
+    ),
+)
