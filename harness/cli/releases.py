@@ -52,14 +52,14 @@ class Results:
 
 @dataclass(frozen=True)
 class Checked:
-    """What the registry has for one target: releases that its file does not list, and those that were never run."""
+    """The answer of the registry for one target: releases that its file does not list, and those never run."""
 
     unlisted: tuple[str, ...]
     never_run: tuple[str, ...]
 
     @property
-    def sentence(self) -> str:
-        """What is to be done, as one sentence; empty if nothing is."""
+    def message(self) -> str:
+        """Return one message that says what to do; empty if nothing is to be done."""
         if self.never_run:
             be = "was" if len(self.never_run) == 1 else "were"
             return (
@@ -74,7 +74,7 @@ Ran = Mapping[tuple[str, str], Results]
 
 
 def releases(target: str | None, runs: Path, store: str | None, check: bool, as_json: bool) -> int:
-    """Print the releases of one target or of all; return 0, or 1 if `check` finds one that nobody ran or listed.
+    """Print the releases of one target or of all; return 0, or 1 if `check` finds one never run or not listed.
 
     UsageError for an unknown target, no such folder or no store; InfrastructureError if the registry cannot be asked.
     """
@@ -93,7 +93,7 @@ def releases(target: str | None, runs: Path, store: str | None, check: bool, as_
     else:
         for file in files:
             _show(file, ran, checked.get(file.name))
-    problems = [f"{name}: {each.sentence}" for name, each in checked.items() if each.sentence]
+    problems = [f"{name}: {each.message}" for name, each in checked.items() if each.message]
     if problems:
         print(f"fencepost: {'; '.join(problems)}.", file=sys.stderr)
     return NEVER_RUN_CODE if problems else 0
@@ -111,7 +111,7 @@ def _checked(files: Sequence[TargetFile]) -> Iterator[tuple[str, Checked]]:
             known[artifact] = published(*artifact)
         its_own = [each for each in known[artifact] if within(each, file.releases)]
         unlisted = tuple(each for each in its_own if each not in file.published)
-        yield file.name, Checked(unlisted, tuple(never_run({*its_own, *file.published}, file.tested)))
+        yield file.name, Checked(unlisted, tuple(never_run(its_own, file.tested)))
 
 
 def _results(runs: Path, store: str | None) -> Ran:
@@ -190,7 +190,7 @@ def _show(file: TargetFile, ran: Ran, checked: Checked | None) -> None:
     number = sum(bool(results.verdicts) for _, results in rows)
     console.print(f"{counted(len(file.published), 'release')}, {number} of them run here")
     if checked is not None:
-        console.print(checked.sentence or "the registry has no release that was never run, and none that is not listed")
+        console.print(checked.message or "the registry has no release that was never run, and none that is not listed")
 
 
 def _known_as(file: TargetFile, version: str) -> str:

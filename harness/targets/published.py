@@ -75,5 +75,5 @@ def _is_release(text: str) -> bool:
 def _reason(said: str) -> str:
     """Return the first line of Maven's that says what failed."""
     lines = [line for line in said.splitlines() if line.startswith(("[WARNING]", "[ERROR]"))]
-    told = [line for line in lines if "Could not transfer" in line or "offline" in line] or lines
-    return told[0].partition("] ")[2].strip().rstrip(".") if told else "Maven said nothing"
+    said_why = [line for line in lines if "Could not transfer" in line or "offline" in line] or lines
+    return said_why[0].partition("] ")[2].strip().rstrip(".") if said_why else "Maven said nothing"

@@ -56,7 +56,7 @@ def state_written_without_an_epoch(scenario: v.Scenario, target: v.TargetFacts, 
         ask("read-by-the-leader", "read_share_group_state", 0, of_topic(leader_epoch=7)),
         write("by-the-leader", 3, 7, 50, v.answers("CRD-02", "served")),
         write("by-an-earlier-one", 3, 6, 10, v.answers("CRD-02", "error:74")),
-        write("by-nobody", -1, -1, 10, v.answers("CRD-02", "refused")),
+        write("by-none", -1, -1, 10, v.answers("CRD-02", "refused")),
     ]
     return asking(scenario, target, seed, steps, settings=SETTINGS)
 

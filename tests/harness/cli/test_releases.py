@@ -1,4 +1,4 @@
-"""`releases` lists the releases of a target with the runs of each, and tells of those that nobody ran."""
+"""`releases` lists the releases of a target with the runs of each, and names those that were never run."""
 
 from __future__ import annotations
 
@@ -97,7 +97,7 @@ def test_a_target_without_releases_says_so(fencepost: Fencepost, tmp_path: Path)
         ),
     ],
 )
-def test_a_release_that_was_never_run_ends_the_check_with_one_sentence(
+def test_a_release_that_was_never_run_ends_the_check_with_one_message(
     fencepost: Fencepost,
     tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,
@@ -106,7 +106,7 @@ def test_a_release_that_was_never_run_ends_the_check_with_one_sentence(
     says: str,
 ) -> None:
     monkeypatch.chdir(tmp_path)
-    stand_in_for_maven(tmp_path, monkeypatch, [*load_file("apache-kafka").published, *new], ARTIFACT)
+    stand_in_for_maven(tmp_path, monkeypatch, [*load_file("apache-kafka").tested, *new], ARTIFACT)
     done = fencepost("releases", "--check")
     assert done.code == code
     assert done.err.startswith(says)
