@@ -153,7 +153,8 @@ class ProcessBackend:
 
     def pids(self) -> dict[str, list[int]]:
         now = ProcessSnapshot()
-        return {name: [each.pid for each in child.family(now)] for name, child in self._children.items()}
+        children = dict(self._children)  # nodes start meanwhile, in another thread
+        return {name: [each.pid for each in child.family(now)] for name, child in children.items()}
 
     def log(self, name: str) -> Path:
         return self._logs / f"{name}.log"

@@ -15,7 +15,9 @@ from fencepost.harness.backends.process import ProcessBackend
 from fencepost.harness.errors import InfrastructureError
 from fencepost.harness.processes import table
 from fencepost.harness.processes.command import Command
+from fencepost.harness.processes.family import ProcessSnapshot
 from fencepost.harness.processes.records import read_records
+from fencepost.harness.processes.table import Identity
 from tests.waiting import eventually
 
 pytestmark = pytest.mark.integration
@@ -174,6 +176,22 @@ def test_the_processes_of_a_node_are_its_own_and_all_that_they_started(backend: 
         "node-1": {main, *(each.pid for each in helpers)},
         "node-2": {other.pid},
     }
+
+
+def test_a_node_may_start_while_the_processes_of_all_are_listed(
+    backend: ProcessBackend, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    family = ProcessSnapshot.family
+
+    def and_another_starts(now: ProcessSnapshot, leader: int, token: str | None = None) -> list[Identity]:
+        if backend.status("node-2").running is Running.NEVER_STARTED:
+            backend.start("node-2", SLEEP)
+        return family(now, leader, token)
+
+    main = backend.start("node-1", SLEEP)
+    monkeypatch.setattr(ProcessSnapshot, "family", and_another_starts)
+    assert backend.pids()["node-1"] == [main.pid]
+    assert backend.status("node-2").running is Running.RUNNING
 
 
 def test_helpers_are_paused_and_continued_with_their_node(backend: ProcessBackend, tmp_path: Path) -> None:
