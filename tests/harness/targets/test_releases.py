@@ -60,9 +60,9 @@ def test_a_release_after_the_last_that_was_run_of_its_line_was_never_run(
 
 
 @pytest.mark.parametrize("name", ["apache-kafka", "apache-kafka-zk"])
-def test_the_default_release_was_run_and_every_one_that_was_is_listed(name: str) -> None:
+def test_every_listed_release_was_run_or_has_a_later_one_that_was(name: str) -> None:
     file = load_file(name)
-    assert file.version not in never_run(file.published, file.tested)
+    assert never_run(file.published, file.tested) == []
     assert {*file.tested} <= {*file.published}
     assert file.version in file.tested
 
