@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 
 from fencepost.harness.clients.metadata.image import BrokerEntry, Image, PartitionEntry
-from fencepost.harness.clients.views import BrokerView, ControllerView, Observation, PartitionView, ServerView
+from fencepost.harness.clients.views import Answer, BrokerView, ControllerView, Observation, PartitionView, ServerView
 
 ObservedChange = tuple[str | None, dict[str, object]]
 """The reporting node, None for the controllers' log or ZooKeeper, and the data."""
@@ -45,7 +45,7 @@ def _of_broker(name: str, id: int, before: BrokerView, after: BrokerView) -> Ite
     for key, partition in after.partitions.items():
         if partition != before.partitions.get(key) and not partition.topic.startswith("__"):
             yield name, _partition(partition, after.partitions[key].topic_id)
-    if after.partitions:
+    if after.answer is Answer.SERVING:  # also if it lists no partition any more
         yield from _gone(name, before.partitions, after.partitions)
 
 

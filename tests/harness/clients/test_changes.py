@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from fencepost.harness.clients.changes import changes
-from fencepost.harness.clients.views import Answer, BrokerView, ControllerView, Observation
+from fencepost.harness.clients.views import Answer, BrokerView, ControllerView, Observation, PartitionView
 
 
 def answers(after: Observation) -> list[tuple[str | None, object]]:
@@ -23,3 +23,23 @@ def test_the_answers_of_a_controller_are_its_own() -> None:
         brokers={"node-4": BrokerView(Answer.SERVING)}, controllers={"node-1": ControllerView(Answer.STANDBY)}
     )
     assert answers(alone) == [("node-4", "serving"), ("node-1", "standby")]
+
+
+def gone(before: BrokerView, after: BrokerView) -> list[tuple[str | None, object]]:
+    seen = changes(Observation(brokers={"node-4": before}), Observation(brokers={"node-4": after}), {"node-4": 4})
+    return [(node, data["partition"]) for node, data in seen if data["what"] == "partition-gone"]
+
+
+def test_each_partition_that_a_broker_lists_no_more_is_journalled_the_last_one_too() -> None:
+    """Else its last view of them would be taken for what it goes on answering."""
+    listed = {f"t-{number}": PartitionView("t", number, 4, 0, (4,)) for number in (0, 1)}
+    before = BrokerView(Answer.SERVING, frozenset({4}), listed)
+    one = BrokerView(Answer.SERVING, frozenset({4}), {"t-0": listed["t-0"]})
+    assert gone(before, one) == [("node-4", 1)]
+    assert gone(one, BrokerView(Answer.SERVING, frozenset({4}))) == [("node-4", 0)]
+
+
+def test_a_broker_that_does_not_answer_says_nothing_of_its_partitions() -> None:
+    before = BrokerView(Answer.SERVING, frozenset({4}), {"t-0": PartitionView("t", 0, 4, 0, (4,))})
+    for answer in (Answer.SILENT, Answer.CLOSED, Answer.REFUSING):
+        assert gone(before, BrokerView(answer)) == []
