@@ -55,6 +55,7 @@ from fencepost.harness.checkers.refused_retry import CHECK as REFUSED_RETRY
 from fencepost.harness.checkers.refused_retry import refused_retries
 from fencepost.harness.checkers.replica_logs import NO_REPLICAS, read_replicas
 from fencepost.harness.checkers.replicas import check_replicas, compare_replicas
+from fencepost.harness.checkers.run_records import missing_records
 from fencepost.harness.checkers.silent_nodes import check_silent_nodes
 from fencepost.harness.checkers.stability import Stability, brokers_stay, controller_stays, leaders_stay
 from fencepost.harness.checkers.staleness import stale_metadata
@@ -115,7 +116,14 @@ def judge(plan: Plan, journal: Journal, nodes: Path | None = None) -> RunVerdict
     )
     judged = _attributed(plan, journal, history, nodes, judged)
     judged = name_parts(withdrawn(_listed(plan, finding), doubts) for finding in judged)
-    findings = (*failures, *_ended_clients(journal, judged), *judged, *_unproven(journal), *coverage)
+    findings = (
+        *failures,
+        *_ended_clients(journal, judged),
+        *judged,
+        *_unproven(journal),
+        *missing_records(plan, journal),
+        *coverage,
+    )
     verdict = Verdict.worst(finding.verdict for finding in findings)
     defect = _planted_defect(journal)
     return RunVerdict(

@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from math import inf
 
 from fencepost.harness.checkers.check import Check
 from fencepost.harness.checkers.control import TopicPartition
@@ -76,7 +77,8 @@ def read_topics(plan: Plan, journal: Journal, deletions: Mapping[str, Sequence[D
         there = [each for name, each in listed if name == topic]
         was_there = topic in decided.ever or bool(there) or topic in certain or (topic in planned and bool(lists))
         last = deletions.get(topic, ())
-        if topic.startswith("__") or not was_there or (last and last[-1].back == float("inf")):
+        deleted = last[-1].back == inf if last else topic in asked
+        if topic.startswith("__") or not was_there or deleted:
             continue
         if now := decided.now.get(topic):
             there.append(ListedTopic("", decided.ids.get(topic, [None])[-1], len(now)))
