@@ -115,7 +115,8 @@ def toxiproxy() -> str:
             server.wait()
     except NoToxiproxy as error:
         raise Unavailable(error.what) from error
-    return f"{version}, {command.argv[0]}, answered on {api}"
+    unknown = " (its version is 'git': it was built without -ldflags, so its release is not known)"
+    return f"{version}, {command.argv[0]}, answered on {api}{unknown if version == 'git' else ''}"
 
 
 def java() -> str:

@@ -12,7 +12,7 @@ BUILD = (
     f'GOBIN="$HOME/.local/bin" go install -ldflags "-X {_MODULE}.Version={RELEASE}" {_MODULE}/cmd/server@v{RELEASE} '
     '&& export FENCEPOST_TOXIPROXY="$HOME/.local/bin/server"'
 )
-"""The command that builds it anywhere and makes it known. `@latest` is an older release, 2.5.0."""
+"""The command that builds it anywhere and makes it known. Some module proxies have an older release as `@latest`."""
 GET = f"with Go: {BUILD}; or put the {PROGRAM} of release {RELEASE} on the PATH, or name it in FENCEPOST_TOXIPROXY"
 
 

@@ -92,7 +92,7 @@ class Toxiproxy:
         except requests.JSONDecodeError as error:
             raise WrongRelease(
                 f"the server at {self.api} answers {error.doc.strip()!r} when it is asked for its version, as release "
-                f"2.5.0 does, which `go install ...@latest` gives: release {RELEASE} is needed"
+                f"2.5.0 does, which `go install ...@latest` gives with some module proxies: release {RELEASE} is needed"
             ) from error
 
     def populate(self, proxies: Iterable[Proxy]) -> None:

@@ -9,25 +9,25 @@ from pathlib import Path
 import pytest
 
 from fencepost.harness import doctor
-from fencepost.harness.doctor import Mechanism, diagnose
+from fencepost.harness.doctor import Diagnosis, Mechanism, diagnose
 from fencepost.harness.errors import InfrastructureError
 from fencepost.harness.network import server
 from fencepost.harness.network.program import BUILD, RELEASE
 from fencepost.harness.network.server import find_toxiproxy
 
 ROOT = Path(__file__).parents[3]
-OLD = """\
+SERVER = """\
 #!{python}
 import http.server, sys
 class Handler(http.server.BaseHTTPRequestHandler):
     def do_GET(self):
         self.send_response(200)
         self.end_headers()
-        self.wfile.write(b"git")
+        self.wfile.write({answer!r})
     def log_message(self, *_): pass
 http.server.HTTPServer((sys.argv[2], int(sys.argv[4])), Handler).serve_forever()
 """
-"""It answers as release 2.5.0 does."""
+"""It answers as release 2.5.0 does with `git`, and 2.12.0 that was built without -ldflags with JSON."""
 
 
 @pytest.fixture
@@ -61,14 +61,28 @@ def test_a_source_tree_names_its_make_too(monkeypatch: pytest.MonkeyPatch) -> No
     assert server.how_to_get().startswith(f"by `make conformance` in {ROOT}; or with Go: ")
 
 
+def _with(answer: bytes, path: Path, monkeypatch: pytest.MonkeyPatch) -> Diagnosis:
+    """Return what doctor says of a server that gives this answer."""
+    path.write_text(SERVER.format(python=sys.executable, answer=answer))
+    path.chmod(0o755)
+    monkeypatch.setenv("FENCEPOST_TOXIPROXY", str(path))
+    return diagnose(Mechanism("toxiproxy", doctor.toxiproxy, "lost", server.how_to_get()))
+
+
 @pytest.mark.integration
 @pytest.mark.usefixtures("installed")
 def test_a_release_that_answers_git_is_explained(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    old = tmp_path / "server"
-    old.write_text(OLD.format(python=sys.executable))
-    old.chmod(0o755)
-    monkeypatch.setenv("FENCEPOST_TOXIPROXY", str(old))
-    row = diagnose(Mechanism("toxiproxy", doctor.toxiproxy, "lost", server.how_to_get()))
+    row = _with(b"git", tmp_path / "server", monkeypatch)
     assert not row.available
-    assert row.how.startswith(f"{old} is of another release: the server at 127.0.0.1:")
+    assert row.how.startswith(f"{tmp_path / 'server'} is of another release: the server at 127.0.0.1:")
     assert "answers 'git'" in row.how and f"release {RELEASE} is needed" in row.how
+
+
+@pytest.mark.integration
+@pytest.mark.usefixtures("installed")
+def test_a_release_that_was_built_without_its_version_is_explained(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    row = _with(b'{"version": "git"}', tmp_path / "server", monkeypatch)
+    assert row.available
+    assert "its version is 'git': it was built without -ldflags, so its release is not known" in row.how
