@@ -17,6 +17,8 @@ SLOW_MS = 150
 """The delay of each write of the leader: below every deadline, and far above what a disk needs."""
 LATE_MS = 600
 """So late is what an active controller has on its own disk: later than its peers have it."""
+UNELECTED_MS = 10_000
+"""How long a quorum is watched that has no majority of votes: three times as long as an election takes."""
 FETCH_MS = 6 * LATE_MS
 """Long enough that a controller with a late disk stays the active one."""
 
@@ -252,6 +254,32 @@ def controller_cannot_fsync(scenario: v.Scenario, target: v.TargetFacts, seed: i
     return _plan(scenario, target, seed, [leader, follower, other], controllers, steps, [v.FaultMet(fault="broken")])
 
 
+def vote_cannot_be_stored(scenario: v.Scenario, target: v.TargetFacts, seed: int) -> v.Plan:
+    """One of two controllers that are left cannot replace the file with its vote, which is written beside it."""
+    leader, *others = v.replica_roles(scenario, seed)
+    controllers = tuple(map(v.node_name, v.CONTROLLER_IDS))
+    elected = v.ActiveController(
+        as_="elected-by-one", is_not="$first", within_ms=UNELECTED_MS, expect=v.never("DISK-08")
+    )
+    steps = [
+        *v.setup(leader),
+        v.Bind(as_="first", node="active-controller"),
+        v.Bind(as_="stuck", node="standby-controller"),
+        v.inject("no-renames", v.RenameErrorParameters(node="$stuck", files="quorum-state")),
+        v.inject("crash", v.KillParameters(nodes="$first")),
+        elected,
+        *_repaired("$stuck", "no-renames"),
+        v.ActiveController(
+            as_="elected", is_not="$first", within_ms=v.LIVENESS_TIMEOUT_MS, expect=v.must("DISK-08", "LIVE-02")
+        ),
+        v.TopicCreatedThrough(as_="decides", node=leader, within_ms=v.LIVENESS_TIMEOUT_MS, expect=v.must("LIVE-02")),
+        v.Heal(as_="restart", fault="crash"),
+        *v.teardown(),
+    ]
+    met: list[v.Coverage] = [v.FaultMet(fault="no-renames"), v.FaultProven(fault="crash")]
+    return _plan(scenario, target, seed, [leader, *others], controllers, steps, met)
+
+
 def _repaired(broker: str, fault: str, suffix: str = "") -> list[v.Step]:
     """Repair the disk and restart the server: it has given the disk up, or has ended, and uses it again only then."""
     return [
@@ -372,6 +400,16 @@ SCENARIOS: tuple[v.Scenario, ...] = (
         controller_cannot_fsync,
         16,
         "DISK-06",
+        needs=(*_NEEDS, v.Capability.KILL),
+        dialects=v.WITHOUT_ZOOKEEPER,
+    ),
+    v.fault_scenario(
+        "vote-not-stored",
+        "A controller whose disk refuses renames, and so its vote, elects no other until it is repaired",
+        vote_cannot_be_stored,
+        22,
+        "DISK-08",
+        "LIVE-02",
         needs=(*_NEEDS, v.Capability.KILL),
         dialects=v.WITHOUT_ZOOKEEPER,
     ),

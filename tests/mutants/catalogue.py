@@ -373,6 +373,10 @@ DEFECTS: tuple[Defect, ...] = (
         ("lost-vote", "controllers-lose-power"), f"{_Q}/raft",
     ),
     Defect(
+        "unstored_vote_given", "", (QUORUM,), ("DISK-08",), ("vote-not-stored",),
+        f"{_Q}/raft/test_quorum_state_file.py::test_a_vote_that_cannot_be_renamed_is_an_error_and_the_old_one_stays",
+    ),
+    Defect(
         "election_without_jitter", "KAFKA-18345", (QUORUM,), ("LIVE-02",),
         ("election-on-slow-links", "active-controller-killed", "everything-killed"), f"{_Q}/raft",
     ),

@@ -1,3 +1,4 @@
+import errno
 from pathlib import Path
 
 import pytest
@@ -27,3 +28,18 @@ def test_a_damaged_file_is_not_taken_for_a_new_voter(tmp_path: Path, content: st
     file.path.write_text(content)
     with pytest.raises(CorruptQuorumState, match="could vote twice"):
         file.read(log_is_empty=True)
+
+
+def test_a_vote_that_cannot_be_renamed_is_an_error_and_the_old_one_stays(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    file, old = QuorumStateFile(tmp_path, "c", (1, 2, 3)), QuorumState(4, voted_id=2)
+    file.write(old)
+
+    def refused(self: Path, target: Path) -> Path:
+        raise OSError(errno.EIO, "refused")
+
+    monkeypatch.setattr(Path, "replace", refused)
+    with pytest.raises(OSError, match="refused"):
+        file.write(QuorumState(5, voted_id=3))
+    assert file.read(log_is_empty=False) == old
