@@ -141,6 +141,7 @@ def test_a_level_of_two_releases_is_one_that_both_have() -> None:
     [
         ("quorum-grown", "3.9.2", "3.8.1"),
         ("voters-join", "4.2.0", "4.1.2"),
+        ("cordoned-log-dirs", "4.3.1", "4.2.2"),
         ("misrouted-clients", "4.4.0", "4.3.1"),
     ],
 )

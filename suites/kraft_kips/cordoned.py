@@ -1,0 +1,170 @@
+"""A cordoned log directory takes no new replica, and those that it has live on (KIP-1066)."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from fencepost.suites import vocabulary as v
+
+CORDONED = "cordoned.log.dirs"
+ALL = "*"
+BROKER = 4
+"""The type of a resource in requests about settings."""
+INVALID_REPLICATION_FACTOR = "error:38"
+LEASE_MS = 4000
+
+
+def cordoned(scenario: v.Scenario, target: v.TargetFacts, seed: int) -> v.Plan:
+    """One directory of a broker is cordoned, then the other, too; the broker crashes, and the active controller dies.
+
+    The broker leads the topic of the workload all the time that it is up.
+    """
+    leader, *followers = v.replica_roles(scenario, seed)
+    id, others = v.node_id(leader), sorted(map(v.node_id, followers))
+    steps = [
+        *v.setup(leader),
+        _directories("first", leader, cordoned=(False, False), binds={"directory": "results[0].log_dir"}),
+        _set("cordon-one", leader, "$directory"),
+        _directories("one-cordoned", leader, cordoned=(True, False)),
+        _created("beside", "beside", [[id]] * 3, "served", "K1066-01"),
+        _directories(
+            "placed-beside",
+            leader,
+            cordoned=(True, False),
+            also={
+                "results[0].topics[name=beside].name": None,
+                "results[1].topics[name=beside].partitions[].partition_index": [0, 1, 2],
+            },
+        ),
+        _set("cordon-all", leader, ALL),
+        _directories("all-cordoned", leader, cordoned=(True, True)),
+        *_refused("cordoned", leader, others),
+        v.WorkloadAcks(as_="goes-on", more=20, within_ms=v.LIVENESS_TIMEOUT_MS, expect=v.must("K1066-03", "LIVE-03")),
+        v.LeaderIs(
+            as_="leads", partition="t-0", is_=leader, within_ms=v.LIVENESS_TIMEOUT_MS, expect=v.must("K1066-03")
+        ),
+        v.inject("crash", v.KillParameters(nodes=leader)),
+        v.LeaderIs(
+            as_="succeeded", partition="t-0", is_not=leader, within_ms=v.LIVENESS_TIMEOUT_MS, expect=v.must("LIVE-03")
+        ),
+        v.Heal(as_="restart", fault="crash"),
+        v.IsrIs(
+            as_="returned", partition="t-0", has=leader, within_ms=v.LIVENESS_TIMEOUT_MS, expect=v.must("K1066-03")
+        ),
+        _directories("still-cordoned", leader, cordoned=(True, True)),
+        v.inject("depose", v.KillParameters(nodes="active-controller")),
+        v.ActiveController(as_="elected", within_ms=v.LIVENESS_TIMEOUT_MS, expect=v.must("LIVE-02")),
+        *_refused("remembered", leader, others),
+        v.Heal(as_="all-back", fault="depose"),
+        _set("uncordon", leader, None),
+        _directories("none-cordoned", leader, cordoned=(False, False)),
+        _created("everywhere", "everywhere", 3, "served", "K1066-04"),
+        *v.teardown(),
+    ]
+    return v.build_plan(
+        scenario,
+        target,
+        seed,
+        topology=v.quorum_cluster(log_dirs=2),
+        timing=v.scaled_timing(target, lease_ms=LEASE_MS),
+        topics=[v.topic([leader, *followers])],
+        steps=steps,
+        coverage=[
+            v.FaultProven(fault="crash"),
+            v.FaultProven(fault="depose"),
+            v.StepDone(step="placed-beside"),
+            v.Acknowledged(by="p1", acks="all", after="all-back.ended"),
+        ],
+    )
+
+
+def _refused(when: str, broker: str, others: Sequence[int]) -> list[v.Step]:
+    """Create topics with as many replicas as brokers, and with one less, while a broker's directories are cordoned."""
+    return [
+        _created(f"{when}-full", f"{when}-full", 3, INVALID_REPLICATION_FACTOR, "K1066-02"),
+        _created(f"{when}-less", f"{when}-less", 2, "served", "K1066-02"),
+        v.ApiProbe(
+            as_=f"{when}-elsewhere",
+            node=broker,
+            api="metadata",
+            version=10,
+            body={"topics": [{"name": f"{when}-less"}]},
+            answer={"topics[0].partitions[0].replica_nodes[]": list(others)},
+            timeout_ms=5000,
+            within_ms=v.LIVENESS_TIMEOUT_MS,
+            expect=v.answers("K1066-02", "served"),
+        ),
+    ]
+
+
+def _created(as_: str, topic: str, replicas: int | list[list[int]], outcome: str, requirement: str) -> v.ApiProbe:
+    """Create a topic of one partition with so many replicas, or with these replicas of each partition."""
+    body: dict[str, Any] = {"name": topic, "num_partitions": 1, "replication_factor": replicas, "assignments": []}
+    if not isinstance(replicas, int):
+        places = [{"partition_index": at, "broker_ids": each} for at, each in enumerate(replicas)]
+        body |= {"num_partitions": -1, "replication_factor": -1, "assignments": places}
+    return v.ApiProbe(
+        as_=as_,
+        node="active-controller",
+        api="create_topics",
+        body={"topics": [{**body, "configs": []}], "timeout": 5000},
+        timeout_ms=5000,
+        expect=v.answers(requirement, outcome),
+    )
+
+
+def _set(as_: str, broker: str, directories: str | None) -> v.ApiProbe:
+    """Cordon directories of a broker, or none."""
+    change = {"name": CORDONED, "config_operation": 1 if directories is None else 0, "value": directories}
+    resource = {"resource_type": BROKER, "resource_name": str(v.node_id(broker)), "configs": [change]}
+    return v.ApiProbe(
+        as_=as_,
+        node=broker,
+        api="incremental_alter_configs",
+        body={"resources": [resource], "validate_only": False},
+        timeout_ms=5000,
+        expect=v.answers("K1066-01", "served"),
+    )
+
+
+def _directories(
+    as_: str,
+    broker: str,
+    *,
+    cordoned: Sequence[bool],
+    also: dict[str, Any] | None = None,
+    binds: dict[str, str] | None = None,
+) -> v.ApiProbe:
+    """Await which directories of a broker are cordoned, and what else it says of them."""
+    marks = {f"results[{place}].is_cordoned": each for place, each in enumerate(cordoned)}
+    return v.ApiProbe(
+        as_=as_,
+        node=broker,
+        api="describe_log_dirs",
+        version=5,
+        body={"topics": None},
+        answer={**marks, **(also or {})},
+        binds=binds or {},
+        timeout_ms=5000,
+        within_ms=v.LIVENESS_TIMEOUT_MS,
+        expect=v.answers("K1066-01", "served"),
+    )
+
+
+SCENARIOS = (
+    v.kraft_scenario(
+        "cordoned-log-dirs",
+        "Cordoned directories take no new replica, also after a restart and under the next controller",
+        cordoned,
+        30,
+        "K1066-01",
+        "K1066-02",
+        "K1066-03",
+        "K1066-04",
+        "LIVE-02",
+        document="KIP-1066",
+        needs={v.Capability.KILL},
+        features={"cordoned-directories"},
+    ),
+)
