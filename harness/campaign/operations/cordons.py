@@ -59,7 +59,9 @@ class CordonedBroker(Operation):
 
         def alter(name: str, value: str | None, operation: int) -> ApiProbe:
             body = altered(BROKER, str(id), CORDONED, value, operation)
-            return api(script, name, any_broker(rng, script, "ADM-04"), "incremental_alter_configs", body)
+            # Each broker checks its own directories, and takes no such change for another one.
+            how = replace(any_broker(rng, script, "ADM-04"), node=broker)
+            return api(script, name, how, "incremental_alter_configs", body)
 
         def created(name: str, expect: ExpectOutcome, **more: Any) -> ApiProbe:
             body = {"topics": [{"name": topic, "configs": [], **more}], "timeout": 5000, "validate_only": True}

@@ -79,6 +79,7 @@ def test_what_was_cordoned_is_open_in_the_end_and_takes_no_replica_until_then() 
         assert (change["name"], change["value"]) == (CORDONED, "*")
         assert undo == {"name": CORDONED, "config_operation": 1, "value": None}
         broker = cordon.body["resources"][0]["resource_name"]
+        assert cordon.node == opened.node == f"node-{broker}", "a broker takes changes of its own settings only"
         assert named.body["topics"][0]["assignments"][0]["broker_ids"] == [int(broker)]
         assert {step.body["validate_only"] for step in (placed, named, again)} == {True}
         assert claims([placed, named, again], "ADM-04") == [
