@@ -110,7 +110,7 @@ def predicate(step: Await, name: str, context: Context) -> Predicate:
         case AdministratorServed():
             return Administration(name, references, context.clients, context.cluster.processes, context.journal)
         case SettingsAgree():
-            return SettingsAgreement(references, context.clients, context.cluster.processes)
+            return SettingsAgreement(references, context.clients, context.cluster.processes, step.values)
         case WorkloadAcks(more=more, producer=producer):
             workload = context.clients.workload
             return _Progress(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 
 from kio.schema.errors import ErrorCode
@@ -26,7 +26,8 @@ Settings = Mapping[str, Mapping[str, str | None]]
 
 @dataclass
 class SettingsAgreement:
-    """All running brokers that have DescribeConfigs describe the same settings of every topic of the metadata.
+    """All running brokers that have DescribeConfigs describe the same settings of every topic of the metadata, with the
+    values that the plan claims, if it claims any.
 
     `seen`: the first difference; `found`: what each broker described last, for the journal.
     """
@@ -34,6 +35,7 @@ class SettingsAgreement:
     references: References
     clients: Clients
     processes: Processes
+    claimed: Settings
     seen: str = "no broker was asked"
     _described: dict[str, Settings] = field(default_factory=dict)
 
@@ -66,7 +68,19 @@ class SettingsAgreement:
                 here, there = self._described[node].get(topic), self._described[first].get(topic)
                 if here != there:
                     return f"{node} describes the settings of {topic} as {here}, and {first} as {there}"
-        return ""
+        return next(self._wrong_values(), "")
+
+    def _wrong_values(self) -> Iterator[str]:
+        for topic, values in self.claimed.items():
+            if not self._described:
+                yield "no broker that runs describes settings"
+            for node, described in self._described.items():
+                if topic not in described:
+                    yield f"{node} describes no topic {topic}"
+                    continue
+                for key, value in values.items():
+                    if (found := described[topic].get(key)) != value:
+                        yield f"{node} describes {key} of {topic} as {found!r}, and not as {value!r}"
 
 
 def describe_topics(line: RawConnection, topics: list[str]) -> Settings:

@@ -159,6 +159,8 @@ class SettingsAgree(AwaitStep):
     """All running brokers describe the same settings of each topic. A release without DescribeConfigs is not asked."""
 
     condition: Literal["settings-agree"] = "settings-agree"
+    values: dict[str, dict[str, str | None]] = Field(default_factory=dict)
+    """Values by topic and key that each of them describes; null: the topic was not given that setting."""
 
 
 class WorkloadAcks(AwaitStep):

@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+from contextlib import nullcontext
 from pathlib import Path
 
 import pytest
 
 from fencepost.faults.processes.kill import KillParameters
+from fencepost.harness.engine import settings
+from fencepost.harness.engine.conditions import predicate
+from fencepost.harness.engine.context import Clients
 from fencepost.harness.engine.run import run
 from fencepost.harness.plan.base import Expect, Level
 from fencepost.harness.plan.conditions import SettingsAgree
@@ -14,6 +18,7 @@ from fencepost.harness.plan.injects import inject
 from fencepost.harness.plan.model import NodeSpec, Plan, TopicSpec, Topology
 from fencepost.harness.plan.steps import Heal, ZnodeStep
 from fencepost.results.records.verdict import Verdict
+from tests.harness.engine.still_context import healthy, still_context
 from tests.mutants.planting import VARIABLE
 
 CHANGED = '{"version": 1, "config": {"min.insync.replicas": "2"}}'
@@ -57,3 +62,26 @@ def test_brokers_agree_on_the_settings_of_topics_that_they_do_not_hold(
     assert by_step["settings"].verdict is Verdict.PASS
     assert by_step["apart"].verdict is Verdict.VIOLATION
     assert "node-5 describes the settings of t as {'min.insync.replicas': '2'}" in by_step["apart"].message
+
+
+@pytest.mark.parametrize(
+    ("claimed", "difference"),
+    [
+        ({}, ""),
+        ({"t": {"retention.ms": "5000", "max.message.bytes": None}}, ""),
+        ({"t": {"retention.ms": "1"}}, "node-4 describes retention.ms of t as '5000', and not as '1'"),
+        ({"t": {"segment.ms": "7"}}, "node-4 describes segment.ms of t as None, and not as '7'"),
+        ({"u": {"segment.ms": None}}, "node-4 describes no topic u"),
+    ],
+)
+def test_brokers_that_agree_on_another_value_than_the_plans_do_not_hold(
+    claimed: dict[str, dict[str, str | None]], difference: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    context = still_context(tmp_path, healthy())
+    monkeypatch.setattr(settings, "describe_topics", lambda *_: {"t": {"retention.ms": "5000"}})
+    monkeypatch.setattr(Clients, "connect", lambda *_, **__: nullcontext())
+    step = SettingsAgree(within_ms=1, values=claimed)
+    condition = predicate(step, "settings", context)
+    assert condition() is (difference == "")
+    assert isinstance(condition, settings.SettingsAgreement)
+    assert condition.seen == difference
