@@ -154,7 +154,9 @@ class ProcessBackend:
     def pids(self) -> dict[str, list[int]]:
         now = ProcessSnapshot()
         children = dict(self._children)  # nodes start meanwhile, in another thread
-        return {name: [each.pid for each in child.family(now)] for name, child in children.items()}
+        # The pid of one that has ended may be another program's by now.
+        living = {name: child for name, child in children.items() if not child.exited.is_set()}
+        return {name: [each.pid for each in child.family(now)] for name, child in living.items()}
 
     def log(self, name: str) -> Path:
         return self._logs / f"{name}.log"

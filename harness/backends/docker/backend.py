@@ -127,7 +127,8 @@ class DockerBackend:
     def pids(self) -> dict[str, list[int]]:
         """Return them by descent: what loses its parent in a container becomes a child of its first process."""
         now = ProcessSnapshot()
-        living = {name: each.identity for name, each in self._running.items() if each.identity is not None}
+        running = dict(self._running)  # nodes start meanwhile, in another thread
+        living = {name: each.identity for name, each in running.items() if each.identity is not None}
         return {
             name: [each.pid for each in now.family(identity.pid)]
             for name, identity in living.items()

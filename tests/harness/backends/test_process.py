@@ -178,6 +178,15 @@ def test_the_processes_of_a_node_are_its_own_and_all_that_they_started(backend: 
     }
 
 
+def test_a_node_that_has_ended_has_no_processes_though_its_pid_is_used_again(
+    backend: ProcessBackend, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    identity = backend.start("node-1", SLEEP)
+    backend.kill("node-1")
+    monkeypatch.setattr(ProcessSnapshot, "family", lambda *_: [identity])
+    assert backend.pids() == {}
+
+
 def test_a_node_may_start_while_the_processes_of_all_are_listed(
     backend: ProcessBackend, monkeypatch: pytest.MonkeyPatch
 ) -> None:
