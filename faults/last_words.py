@@ -15,6 +15,8 @@ _ERRORS = (
     re.compile(r"(?i)\b(fatal|panic\w*|exception|error|fail\w*|refus\w*|cannot|could not|invalid|corrupt\w*|abort\w*)"),
 )
 """How a log marks an error: by a level, by the name of an exception, by a word. The first that is found counts."""
+_NOTICE = re.compile(r"(?i)\b(trace|debug|info|notice|warn|warning)\b")
+"""The levels of a line that is no error."""
 
 
 def last_words(lines: Sequence[str]) -> tuple[str, ...]:
@@ -30,6 +32,14 @@ def last_error(lines: Sequence[str]) -> str:
             if marks.search(line):
                 return line[:LONGEST].strip()
     return ""
+
+
+def reason_for_end(lines: Sequence[str]) -> str:
+    """Return the last error of a process that ended, or its very last line if no level makes that a mere notice: a
+    program that refuses what it was given often prints why, plainly, and ends. Empty if there is neither."""
+    kept = _without_stacks(lines)
+    plain = kept[-1][:LONGEST].strip() if kept and not _NOTICE.search(kept[-1]) else ""
+    return last_error(lines) or plain
 
 
 def _without_stacks(lines: Sequence[str]) -> list[str]:

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from fencepost.faults.capabilities import ORDERLY, ProbeResult, ProcessStatus, Running
-from fencepost.faults.last_words import last_error
+from fencepost.faults.last_words import last_error, reason_for_end
 from fencepost.harness.backends.backend import SETTLE, Backend
 from fencepost.harness.cluster.preparation import Preparation
 from fencepost.harness.errors import InfrastructureError, NodeNotReady
@@ -132,7 +132,7 @@ class Nodes:
         noted = self._stopping.get(node)
         data: dict[str, Any] = {"exit_code": exit_code}
         if noted is None or exit_code not in ORDERLY:
-            data |= {"message": self._backend.exit_summary(node), "error": last_error(self.said(node))}
+            data |= {"message": self._backend.exit_summary(node), "error": reason_for_end(self.said(node))}
         if noted is None:
             self._write(node, "exited", data)
             return

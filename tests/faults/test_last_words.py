@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from fencepost.faults.last_words import last_error, last_words
+from fencepost.faults.last_words import last_error, last_words, reason_for_end
 
 KAFKA = (
     "[2026-01-01 00:00:00,000] INFO starting (kafka.Server)",
@@ -39,3 +39,21 @@ def test_a_log_without_an_error_has_none() -> None:
 
 def test_the_last_words_leave_stacks_out() -> None:
     assert last_words(KAFKA) == (*KAFKA[:3], KAFKA[-1])
+
+
+REFUSAL = "data belongs to node.id 4, this node has 8; set another log.dirs"
+INFO = "2026-11-27 22:56:47,956 INFO [broker 4] u-1: leads at leader epoch 0"
+
+
+@pytest.mark.parametrize(
+    ("lines", "reason"),
+    [
+        ([INFO, REFUSAL], REFUSAL),
+        ([INFO, "ERROR no disk", REFUSAL], "ERROR no disk"),
+        ([REFUSAL, INFO], ""),
+        ([INFO, "level=info msg=bye"], ""),
+        ([], ""),
+    ],
+)
+def test_a_plain_last_line_is_the_reason_for_an_end(lines: list[str], reason: str) -> None:
+    assert reason_for_end(lines) == reason
