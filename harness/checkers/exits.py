@@ -71,12 +71,16 @@ def unexplained_exits(plan: Plan, journal: Journal) -> Iterator[Event]:
 def _exits(plan: Plan, journal: Journal) -> Iterator[tuple[Event, str]]:
     """Yield each end that must not be, with the reason why it is not held against the target, if there is one."""
     ends = {event.id: event for event in journal.of("step", "end")}
-    expected = {node.name for node in plan.topology.nodes if node.duplicate_of is not None}
-    for place, step in enumerate(plan.steps):
-        if isinstance(step, NodeExited):
-            expected.add(_awaited(step, ends.get(plan.step_name(place)), ends))
+    twins = {node.name for node in plan.topology.nodes if node.duplicate_of is not None}
+    awaited = {
+        _awaited(step, ends.get(plan.step_name(place)), ends): step.code
+        for place, step in enumerate(plan.steps)
+        if isinstance(step, NodeExited)
+    }
     for event in journal.of("node", "exited", "stopped"):
-        if event.id in expected or (event.phase == "stopped" and event.data.get("exit_code") in ORDERLY):
+        code = event.data.get("exit_code")
+        expected = code in (*ORDERLY, awaited.get(event.id)) if event.phase == "stopped" else event.id in awaited
+        if event.id in twins or expected:
             continue
         if not (_ended_over_disk(event, journal) or started_with_wrong_identity(event, journal)):
             yield event, _reason(event, plan, journal)

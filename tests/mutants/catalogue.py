@@ -583,6 +583,15 @@ DEFECTS: tuple[Defect, ...] = (
         "metadata_name_given", "KAFKA-14358", (QUORUM,), ("ADM-02",), ("administrators-ask",),
         f"{_Q}/controller/test_topics.py::test_a_topic_that_cannot_be_is_refused_and_changes_nothing",
     ),
+    # Nodes that do not come back, and nodes that do not go as they were asked to.
+    Defect(
+        "hangs_on_what_it_finds", "", (QUORUM,), ("LIVE-01", "LIVE-07"), ("restart-inside-the-lease",),
+        f"{_Q}/broker",
+    ),
+    Defect(
+        "fails_as_it_stops", "", (QUORUM,), ("LIVE-07",), ("controlled-shutdown",),
+        f"{_Q}/broker",
+    ),
 )  # fmt: skip
 
 

@@ -61,6 +61,13 @@ def test_a_node_that_ends_after_sigterm_with_a_wrong_exit_code_broke_the_rule(co
 
 
 @pytest.mark.requirement("LIVE-07")
+def test_a_step_that_waits_for_the_end_allows_no_wrong_exit_code_unless_it_names_it() -> None:
+    asked = begun().add(3, "node", "node-4", "stopping").add(4, "node", "node-4", "stopped", exit_code=1)
+    assert verdict(asked, NodeExited(as_="gone", node="node-4", within_ms=1)) is Verdict.VIOLATION
+    assert verdict(asked, NodeExited(as_="gone", node="node-4", within_ms=1, code=1)) is Verdict.PASS
+
+
+@pytest.mark.requirement("LIVE-07")
 def test_an_end_over_damaged_files_needs_a_reason_in_the_log() -> None:
     damaged = begun().add(
         3, "fault", "d", "intent", fault="damaged-file", nodes=["node-4"], params={"node": "node-4", "damage": "cut"}

@@ -1,0 +1,23 @@
+"""A broker that finds partitions at its start waits for ever, without a port and without an end (against LIVE-07)."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from pathlib import Path
+
+from fencepost.cluster_impl.designs.quorum.broker.node import BrokerNode
+
+log = logging.getLogger(__name__)
+_start = BrokerNode.start
+
+
+def apply() -> None:
+    BrokerNode.start = _hang_on_partitions  # type: ignore[method-assign]
+
+
+async def _hang_on_partitions(self: BrokerNode) -> None:
+    if any(path.is_dir() for directory in self._config.log_dirs for path in Path(directory).iterdir()):
+        log.error("the partitions could not be opened, trying again")
+        await asyncio.Event().wait()
+    await _start(self)
