@@ -29,6 +29,7 @@ WITHOUT_EXPECTATION: Mapping[str, str] = {
     "shared": "part of the situation: the second replica holds what the first one had, before the leader dies",
     "noted": "part of the situation: the leader's checkpoint has what was committed, before the leader is restarted",
     "notified-again": "part of the situation: the follower's checkpoint has what was committed before the fault",
+    "gone": "part of the situation: the controller has ended before it is started without its vote",
     "stale": "part of the situation: what the follower's checkpoint says when it is killed",
 }
 """The awaits after a first fault that claim nothing, each with the reason."""
