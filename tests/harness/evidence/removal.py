@@ -51,7 +51,7 @@ NEEDS: Mapping[str, frozenset[Kind]] = {
     "aborted-transaction": _SENT,
     "last-stable-offset": _TRANSACTED | _READ_AT_END,
     "fenced-producer": frozenset({"op:init-transactions"}),
-    "group-offsets": frozenset({"op:commit-offsets"}),
+    "group-offsets": frozenset({"op:commit-offsets", "op:committed-offsets"}),
     "commit-of-former-member": frozenset({"op:commit-offsets", "op:assigned"}),
     "node-exits": frozenset({"node:started"}),
     "expectations": frozenset({"step:end"}),
@@ -59,6 +59,7 @@ NEEDS: Mapping[str, frozenset[Kind]] = {
     "replicas-as-asked": _VIEWS,
     "convergence": frozenset({"step:end"}),
     "refused-retry": _SENT,
+    "phantom": _SENT,
 }
 """By check. On a design without controllers nothing needs `state:controller`."""
 COUNTS: Mapping[str, frozenset[Kind]] = {
@@ -75,6 +76,10 @@ COUNTS: Mapping[str, frozenset[Kind]] = {
 """By check. Taking such events away has to lower its number. Others compare two events, or take one of many."""
 NO_RULES = frozenset({"coverage", "stale-metadata", "produced", "committed", "grouped", "faults", "steps"})
 """The checks whose number says nothing of a rule."""
+OF_FILES = frozenset(
+    {"committed-kept", "one-content", "replicas-agree", "log-epochs-grow", "checkpoints-within-log", "torn-tails"}
+)
+"""The checks that rest on the files that nodes left, which no recorded journal has."""
 
 
 def kind_of(event: Event) -> Kind:

@@ -12,12 +12,22 @@ from pathlib import Path
 
 import pytest
 
+from fencepost.harness.checkers.known import CHECKS
 from fencepost.harness.judge import judge
 from fencepost.harness.plan.file import load_plan
 from fencepost.harness.targets.registry import load_file
 from fencepost.results.records.journal import read_journal
 from fencepost.results.records.verdict import Verdict
-from tests.harness.evidence.removal import COUNTS, NEEDS, kind_of, numbers, removals, unjustly_held
+from tests.harness.evidence.removal import (
+    COUNTS,
+    NEEDS,
+    NO_RULES,
+    OF_FILES,
+    kind_of,
+    numbers,
+    removals,
+    unjustly_held,
+)
 
 JOURNALS = sorted(Path(__file__).with_name("journals").glob("*.tar.xz"))
 WHOLE = "FENCEPOST_TEST_EVIDENCE" in os.environ
@@ -54,4 +64,9 @@ def test_the_journals_are_of_all_designs_and_of_all_kinds_of_workloads(tmp_path:
     assert any(each.transactions for plan in plans for each in plan.workload.producers)
     assert any(".." in plan.target for plan in plans), "an upgrade"
     assert any(step.do == "inject" and "disk" in step.fault for plan in plans for step in plan.steps)
+    assert any(each.membership for plan in plans for each in plan.workload.consumers)
+
+
+def test_each_check_says_what_it_rests_on() -> None:
+    assert {check.name for check in CHECKS} - OF_FILES - NO_RULES <= NEEDS.keys()
     assert COUNTS.keys() <= NEEDS.keys()
