@@ -16,7 +16,9 @@ NAMED_BY_TESTS = named_by_tests()
 
 
 def finding(verdict: Verdict, requirement: str, difference: str | None = None) -> Finding:
-    return Finding(verdict, "check", "title", "message.", requirement=requirement, difference=difference)
+    return Finding(
+        verdict, "check", "title", "message.", requirement=requirement, difference=difference, evidence={"judged": 1}
+    )
 
 
 def proof(verdict: Verdict, *findings: Finding, names: tuple[str, ...] = ("A", "B")) -> RunVerdict:
