@@ -240,7 +240,6 @@ BUGS = (
         fixed="apache-kafka:4.4.0",
         rule="ADM-04",
         build=replica_on_cordoned_directories,
-        wanted="log directories that are cordoned, and assignments of replicas by name",
     ),
     ReleasedBug(
         number="KAFKA-20129",

@@ -111,7 +111,6 @@ BUGS = (
         fixed="apache-kafka:4.4.0",
         rule="CRD-04",
         build=place_in_a_full_group,
-        wanted="static members of the consumer protocol that come back, in groups that are as large as they may be",
     ),
     ReleasedBug(
         number="KAFKA-12890",

@@ -1,4 +1,4 @@
-"""Share groups: state that may be written over in no one's name."""
+"""Share groups: records that they never get, and state that anybody may write over."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from typing import Any
 
 from fencepost.suites import vocabulary as v
 from fencepost.suites.released_bugs.bug import ReleasedBug, asking, one_broker
-from fencepost.suites.released_bugs.requests import GROUP, ask
+from fencepost.suites.released_bugs.requests import BROKER, GROUP, ask, coordinator_found
 
 SHARE = 2
 """The type of key of the coordinators of share groups."""
@@ -25,6 +25,41 @@ def topic_id() -> v.ApiProbe:
     """Bind `topic` to the id of t."""
     body = {"topics": [{"topic_id": None, "name": "t"}], "allow_auto_topic_creation": False}
     return ask("topic", "metadata", 12, body, binds={"topic": "topics[0].topic_id"})
+
+
+def member(name: str, epoch: int | str, **more: Any) -> v.ApiProbe:
+    """Send a heartbeat of the only member: epoch 0 joins."""
+    body = {"group_id": GROUP, "member_id": MEMBER, "member_epoch": epoch, "subscribed_topic_names": ["t"]}
+    return ask(name, "share_group_heartbeat", 1, body, within_ms=v.LIVENESS_TIMEOUT_MS, **more)
+
+
+def start_offset(name: str, partition: int, offset: int, expect: Any = None) -> v.ApiProbe:
+    """Wait until the group begins a partition at an offset."""
+    topics = [{"topic_name": "t", "partitions": [partition]}]
+    return ask(
+        name,
+        "describe_share_group_offsets",
+        0,
+        {"groups": [{"group_id": GROUP, "topics": topics}]},
+        answer={"groups[0].topics[0].partitions[0].start_offset": offset},
+        within_ms=15_000,
+        expect=expect,
+    )
+
+
+def records_of_a_new_partition(scenario: v.Scenario, target: v.TargetFacts, seed: int) -> v.Plan:
+    """A topic that a share group reads gets a partition, and records in it before the group learns of it."""
+    steps: list[v.Step] = [
+        coordinator_found(),
+        member("joined", 0, binds={"epoch": "member_epoch"}),
+        start_offset("reads", 0, -1),
+        v.CreatePartitionsProbe(as_="grow", node=BROKER, topic="t", count=2, timeout_ms=5000),
+        v.LeaderIs(as_="grown", partition="t-1", is_=BROKER, within_ms=v.LIVENESS_TIMEOUT_MS),
+        v.ProduceProbe(as_="record", node=BROKER, topic="t", partition=1, acks="all", timeout_ms=5000),
+        member("learns", "$epoch"),
+        start_offset("from-its-begin", 1, 0, v.answers("CRD-03", "served")),
+    ]
+    return asking(scenario, target, seed, steps, settings=SETTINGS)
 
 
 def state_written_without_an_epoch(scenario: v.Scenario, target: v.TargetFacts, seed: int) -> v.Plan:
@@ -63,6 +98,17 @@ def state_written_without_an_epoch(scenario: v.Scenario, target: v.TargetFacts, 
 
 BUGS = (
     ReleasedBug(
+        number="KAFKA-20742",
+        kind="groups",
+        title="A share group skips the records of a new partition that came before it learned of the partition",
+        loses="Acknowledged records that no consumer of the group gets.",
+        affected="apache-kafka:4.3.1",
+        fixed="apache-kafka:4.4.0",
+        rule="CRD-03",
+        build=records_of_a_new_partition,
+        wanted="the operation share-group-grows of random plans, which claims it",
+    ),
+    ReleasedBug(
         number="KAFKA-20743",
         kind="groups",
         title="The state of a share group can be written without the epoch of a leader",
@@ -71,6 +117,5 @@ BUGS = (
         fixed="apache-kafka:4.4.0",
         rule="CRD-02",
         build=state_written_without_an_epoch,
-        wanted="requests of share groups in the name of a leader that was deposed",
     ),
 )
