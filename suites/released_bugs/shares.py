@@ -106,7 +106,6 @@ BUGS = (
         fixed="apache-kafka:4.4.0",
         rule="CRD-03",
         build=records_of_a_new_partition,
-        wanted="the operation share-group-grows of random plans, which claims it",
     ),
     ReleasedBug(
         number="KAFKA-20743",
