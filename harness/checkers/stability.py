@@ -163,7 +163,7 @@ def controller_stays(run: Stability) -> Finding:
     """
     judged, wrong = max(0, len(run.terms) - 1), moves_without_cause(run)
     if not wrong:
-        message = f"Each of {judged} moves of the leadership of the controllers had a cause."
+        message = f"None of {len(run.terms)} terms of an active controller ended without a cause ({judged} ended)."
         return CONTROLLER_STAYS.held(judged + 1 if run.terms else 0, message)
     before, after = wrong[0]
     return CONTROLLER_STAYS.broken(
@@ -233,7 +233,7 @@ def leaders_stay(run: Stability) -> Finding:
             first.append(after.t)
     if not rows:
         partitions = len({view.partition for view in run.control.partitions if view.observer == DECIDED})
-        message = f"Each of {judged} changes of a partition's leader had a cause."
+        message = f"None of {partitions} partitions changed its leader without a cause ({judged} changes)."
         return LEADERS_STAY.held(judged + partitions if run.shows_deciders else 0, message)
     return LEADERS_STAY.broken(
         judged,
