@@ -42,7 +42,7 @@ def newest_timestamp(scenario: v.Scenario, target: v.TargetFacts, seed: int) -> 
     batch = {"records": [{"value": f"r-{place}", "timestamp": each} for place, each in enumerate(times)]}
     partition = {"partition_index": 0, "current_leader_epoch": -1, "timestamp": MAX_TIMESTAMP}
     steps: list[v.Step] = [
-        records("batch", batch, expect=v.answers("ADM-03", "served")),
+        records("batch", batch, expect=v.answers("LIVE-03", "served")),
         ask(
             "newest",
             "list_offsets",

@@ -172,7 +172,7 @@ class StaleShareState(_OfNewCoordinators):
         leader, state, id = rng.randint(3, 9), rng.randint(3, 9), f"id-of-{topic}-{script.name('topic')}"
         send = self.sent(rng, script, SHARE_COORDINATOR)
         question = {"topics": [{"topic_id": None, "name": topic}], "allow_auto_topic_creation": False}
-        named = any_broker(rng, script, "CRD-01")
+        named = any_broker(rng, script, "ADM-03")
 
         def of_topic(**more: Any) -> dict[str, Any]:
             return {"group_id": group, "topics": [{"topic_id": f"${id}", "partitions": [{"partition": 0, **more}]}]}

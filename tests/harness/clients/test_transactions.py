@@ -115,7 +115,7 @@ def test_offsets_of_transactions_count_with_their_commit(brokers: str, tmp_path:
     events = [event for event in read_journal(tmp_path / "j").of("op") if event.data.get("group") == "g"]
     committed = [e.data["offsets"] for e in events if e.data["f"] == "commit-offsets" and e.phase == "ok"]
     assert committed[:3] == [[["t", 0, 1]], [["t", 0, 3]], [["t", 0, 5]]], "those that are aborted do not count"
-    [offsets] = [finding for finding in verdict.findings if finding.requirement == "GRP-01"]
+    [offsets] = [finding for finding in verdict.findings if finding.check == "group-offsets"]
     assert offsets.evidence["commits"] >= 4
     assert offsets.evidence["judged"] == 1
 
@@ -130,7 +130,7 @@ def test_members_of_a_group_read_and_commit(strategy: str, brokers: str, tmp_pat
     )
     verdict = judged(scenario, brokers, tmp_path / "j", lambda workload: until(lambda: workload.read(group="g") >= 50))
     assert verdict.verdict is Verdict.PASS, verdict.headline
-    [offsets] = [finding for finding in verdict.findings if finding.requirement == "GRP-01"]
+    [offsets] = [finding for finding in verdict.findings if finding.check == "group-offsets"]
     assert offsets.evidence["commits"] > 0
     member_events = [e for e in read_journal(tmp_path / "j").of("op") if e.data.get("process") == "g1"]
     begun = [(event.data["f"], event.data.get("error")) for event in member_events[:3]]

@@ -27,8 +27,8 @@ class Connection:
         self.asked: list[Any] = []
         self._high, self._answer = high, answer
 
-    def newest(self, api: Api) -> Any:
-        return api.newest({api.key: (0, self._high)}, "node-4")
+    def newest_version(self, api: Api) -> int:
+        return api.newest_version({api.key: (0, self._high)}, "node-4")
 
     def call(self, request: Any, response: type[Any]) -> Any:
         self.asked.append(request)
