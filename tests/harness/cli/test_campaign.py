@@ -29,17 +29,17 @@ from a seed."""
 def test_a_random_plan_passes_on_healthy_nodes_and_is_red_on_nodes_with_a_planted_defect(
     fencepost: Fencepost, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """The plan cuts a leader from all other nodes. With the defect it acknowledges what they do not have."""
+    """The plan cuts leaders from all other nodes. With the defect it acknowledges what they do not have."""
     for left_in_this_process in (VARIABLE, TARGETS):
         monkeypatch.setenv(left_in_this_process, "")
     target = tmp_path / "without-disks.yaml"
     target.write_text(LINKS_AND_KILL)
-    one = ("campaign", str(target), "--plans", "1", "--seed", "84", "--workers", "1", "--runs", str(tmp_path), "--json")
-    written, folder = one_plan(fencepost(*one))
+    one = ["campaign", str(target), "--plans", "1", "--seed", "235", "--workers", "1", "--runs", str(tmp_path)]
+    written, folder = one_plan(fencepost(*one, "--json"))
     assert (written["verdict"], written["exit_code"]) == ("pass", 0), written["outcomes"][0]["headline"]
     assert {row["fault"] for row in written["coverage"]}
     assert not Manifest.load(folder.manifest).planted_nodes
-    written, folder = one_plan(fencepost(*one, "--mutant", "acknowledged_before_isr"))
+    written, folder = one_plan(fencepost(*one, "--json", "--mutant", "acknowledged_before_isr"))
     assert (written["verdict"], written["exit_code"]) == ("violation", 1), written["outcomes"][0]["headline"]
     assert written["outcomes"][0]["planted_defect"] == "acknowledged_before_isr"
     assert Manifest.load(folder.manifest).planted_nodes["node-4"] == "acknowledged_before_isr"

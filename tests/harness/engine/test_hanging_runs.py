@@ -71,8 +71,8 @@ def test_a_campaign_ends_and_lists_the_plan(
     assert outcome["verdict"] == "infrastructure"
     assert code == Verdict.INFRASTRUCTURE.exit_code
     verdict = json.loads((Path(outcome["run"]) / "verdict.json").read_text())
-    judged = {each["check"]: each["evidence"].get("judged") for each in verdict["findings"]}
-    assert judged["produced"] >= 20, "what was seen is judged"
+    done = {each["check"]: each["evidence"].get("done") for each in verdict["findings"]}
+    assert done["produced"] >= 20, "what was seen is judged"
     assert clean(Path(outcome["run"]), dry_run=True).found == ()
 
 
