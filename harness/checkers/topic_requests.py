@@ -59,8 +59,9 @@ def topic_requests(plan: Plan, journal: Journal) -> Iterator[TopicRequest]:
             found = _of_probe(steps.get(data.get("step", "")), event, end)
         done = end is not None and end.phase == "ok"
         yield from (replace(each, until=end.t + _SHOWS_WITHIN if end and done else inf) for each in found)
+    finished = {event.id for event in journal.of("step", "end") if event.data.get("outcome") == "done"}
     for event in journal.of("step", "begin"):
-        yield from _of_step(steps.get(event.id), event)
+        yield from _of_step(steps.get(event.id), event, done=event.id in finished)
 
 
 def _of_administrator(event: Event) -> Iterator[TopicRequest]:
@@ -128,10 +129,10 @@ def _did_nothing(end: Event | None) -> bool:
     return end.data.get("outcome") in ("absent", "not-asked") or end.data.get("error") in _NOTHING_DONE
 
 
-def _of_step(step: object, event: Event) -> Iterator[TopicRequest]:
+def _of_step(step: object, event: Event, *, done: bool) -> Iterator[TopicRequest]:
     match step:
         case TopicCreatedThrough():
-            yield TopicRequest("create", event.t, TopicCreatedThrough.topic(event.id), 1)
+            yield TopicRequest("create", event.t, TopicCreatedThrough.topic(event.id), 1, acknowledged=done)
         case AdministratorServed():
             return  # its requests are in the journal one by one
         case ZnodeStep() if step.path.startswith(DELETIONS):
@@ -143,7 +144,7 @@ def _of_step(step: object, event: Event) -> Iterator[TopicRequest]:
                     yield TopicRequest("delete", event.t, name)
             elif not below:
                 kind: Kind = "create" if step.action == "create" else "grow"
-                yield TopicRequest(kind, event.t, name, _partitions(step.data))
+                yield TopicRequest(kind, event.t, name, _partitions(step.data), acknowledged=done)
 
 
 def _partitions(data: str) -> int | None:

@@ -2,8 +2,9 @@
 
 The decided state tells that a topic is gone; where none was seen, the lists that brokers gave at the end do, once the
 cluster had converged. Each witness of a topic counts as one judged item: the decided state, and each broker that listed
-it at the end. A voter of the controllers whose disk was taken away may have forgotten a topic by right, so nothing is
-held against the target after that.
+it at the end. What a step created counts from the first request on that was acknowledged: a creation that failed may
+leave a topic, or may be undone (replication design V2, createTopic). A voter of the controllers whose disk was taken
+away may have forgotten a topic by right, so nothing is held against the target after that.
 """
 
 from __future__ import annotations
@@ -12,6 +13,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from math import inf
+from operator import attrgetter
 
 from fencepost.harness.checkers.check import Check
 from fencepost.harness.checkers.control import TopicPartition
@@ -64,7 +66,10 @@ def read_topics(plan: Plan, journal: Journal, deletions: Mapping[str, Sequence[D
     requests = list(topic_requests(plan, journal))
     planned = {topic.name for topic in plan.topics}
     created = {each.topic for each in requests if each.kind == "create" and each.topic is not None}
-    certain = {each.topic for each in requests if each.kind == "create" and each.acknowledged}
+    promised = dict.fromkeys(planned, -inf)
+    for each in sorted(requests, key=attrgetter("t")):
+        if each.kind == "create" and each.acknowledged and each.topic is not None:
+            promised.setdefault(each.topic, each.t)
     decided = _Decided()
     decided.read(journal)
     lists = [event for event in journal.of("op", "ok") if event.data.get("f") == "topics"]
@@ -75,14 +80,18 @@ def read_topics(plan: Plan, journal: Journal, deletions: Mapping[str, Sequence[D
     gone: dict[str, float] = {}
     for topic in sorted(planned | created):
         there = [each for name, each in listed if name == topic]
-        was_there = topic in decided.ever or bool(there) or topic in certain or (topic in planned and bool(lists))
+        was_there = (
+            topic in decided.ever or bool(there) or (topic in promised and (topic not in planned or bool(lists)))
+        )
         last = deletions.get(topic, ())
         deleted = last[-1].back == inf if last else topic in asked
         if topic.startswith("__") or not was_there or deleted:
             continue
         if now := decided.now.get(topic):
-            there.append(ListedTopic("", decided.ids.get(topic, [None])[-1], len(now)))
+            there.append(ListedTopic("", decided.id_since(topic, inf), len(now)))
         shown[topic] = there
+        if topic not in promised:  # a creation that failed may have been undone
+            continue
         if topic in decided.ever:
             if not now:
                 gone[topic] = decided.gone_at.get(topic, journal.duration)
@@ -91,7 +100,13 @@ def read_topics(plan: Plan, journal: Journal, deletions: Mapping[str, Sequence[D
     return TopicsAtEnd(
         shown,
         gone,
-        {topic: ids[0] for topic, ids in decided.ids.items() if not deletions.get(topic) and not asked & {topic, None}},
+        {
+            topic: id
+            for topic, since in promised.items()
+            if not deletions.get(topic)
+            and not asked & {topic, None}
+            and (id := decided.id_since(topic, since)) is not None
+        },
         frozenset(decided.known) | {(t.name, n) for t in plan.topics for n in range(len(t.assignments))},
         next(_forgetting(plan, journal), ""),
     )
@@ -105,7 +120,8 @@ class _Decided:
         self.known: set[TopicPartition] = set()
         self.now: dict[str, set[int]] = defaultdict(set)
         self.gone_at: dict[str, float] = {}
-        self.ids: dict[str, list[str]] = defaultdict(list)
+        self.ids: dict[str, list[tuple[float, str]]] = defaultdict(list)
+        """Each id of a topic, with the time at which it was first seen."""
 
     def read(self, journal: Journal) -> None:
         for event in journal.of("state"):
@@ -121,8 +137,13 @@ class _Decided:
             self.known.add((topic, number))
             self.now[topic].add(number)
             id = data.get("topic_id")
-            if id is not None and self.ids[topic][-1:] != [id]:
-                self.ids[topic].append(id)
+            if id is not None and (not self.ids[topic] or self.ids[topic][-1][1] != id):
+                self.ids[topic].append((event.t, id))
+
+    def id_since(self, topic: str, t: float) -> str | None:
+        """Return the first id that was decided from `t` on, or else the last one before; None if none was seen."""
+        ids = self.ids.get(topic, [])
+        return next((id for seen, id in ids if seen >= t), ids[-1][1] if ids else None)
 
 
 def _listed(lists: Iterable[Event]) -> Iterator[tuple[str, ListedTopic]]:

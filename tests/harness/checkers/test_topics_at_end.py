@@ -115,6 +115,20 @@ def test_a_topic_of_another_id_is_another_topic() -> None:
     assert judged(listed(decided(JournalBuilder(), id="one"), ("t", "two", 1)))[0].verdict is Verdict.VIOLATION
 
 
+@pytest.mark.parametrize("error", [7, -1])
+def test_a_creation_that_failed_may_be_undone_and_one_that_was_acknowledged_may_not(error: int) -> None:
+    steps = [MAKE, {**MAKE, "as": "again"}]
+    builder = gone(decided(asked(JournalBuilder(), "make", error=error), "made", 2, "one"), "made")
+    gone(builder, "made", 1)
+    assert judged(builder, topics=[], steps=steps)[0].evidence["judged"] == 0
+    decided(asked(builder, "again"), "made", 2, "two")
+    assert judged(builder, topics=[], steps=steps)[0].verdict is Verdict.PASS
+    decided(builder, "made", 2, "three")
+    assert judged(builder, topics=[], steps=steps)[0].verdict is Verdict.VIOLATION
+    gone(gone(builder, "made"), "made", 1)
+    assert judged(builder, topics=[], steps=steps)[0].verdict is Verdict.VIOLATION
+
+
 def test_where_no_decision_was_seen_the_lists_of_a_converged_cluster_tell_that_a_topic_is_gone() -> None:
     assert judged(listed(converged(JournalBuilder())))[0].verdict is Verdict.VIOLATION
     assert judged(listed(JournalBuilder()))[0].evidence["judged"] == 0
