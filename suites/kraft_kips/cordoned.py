@@ -53,8 +53,9 @@ def cordoned(scenario: v.Scenario, target: v.TargetFacts, seed: int) -> v.Plan:
             as_="returned", partition="t-0", has=leader, within_ms=v.LIVENESS_TIMEOUT_MS, expect=v.must("K1066-03")
         ),
         _directories("still-cordoned", leader, cordoned=(True, True)),
-        v.inject("depose", v.KillParameters(nodes="active-controller")),
-        v.ActiveController(as_="elected", within_ms=v.LIVENESS_TIMEOUT_MS, expect=v.must("LIVE-02")),
+        v.Bind(as_="old", node="active-controller"),
+        v.inject("depose", v.KillParameters(nodes="$old")),
+        v.ActiveController(as_="elected", is_not="$old", within_ms=v.LIVENESS_TIMEOUT_MS, expect=v.must("LIVE-02")),
         *_refused("remembered", leader, others),
         v.Heal(as_="all-back", fault="depose"),
         _set("uncordon", leader, None),
