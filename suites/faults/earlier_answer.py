@@ -68,7 +68,8 @@ def build(scenario: v.Scenario, target: v.TargetFacts, seed: int) -> v.Plan:
 
 def _move(target: v.TargetFacts, number: int, replicas: tuple[str, str, str]) -> list[v.Step]:
     """Let the first of the replicas lead: make it the preferred one, and elect that."""
-    through = replicas[0]
+    # With ZooKeeper a broker forwards no such request to the controller, which is one of the brokers.
+    through = "active-controller" if target.uses_zookeeper and not target.leader_driven else replicas[0]
     body = {
         "election_type": PREFERRED,
         "topic_partitions": [{"topic": "u", "partitions": [0]}],
