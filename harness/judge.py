@@ -100,7 +100,7 @@ def judge(plan: Plan, journal: Journal, nodes: Path | None = None) -> RunVerdict
     judged = [
         *_data_plane(plan, journal, history, nodes),
         topics_stay(topics),
-        partitions_as_asked(plan, journal, topics),
+        partitions_as_asked(plan, topics),
         replicas_as_asked(plan, journal, topics.forgotten_by),
         *_leadership(plan, journal),
         *refused_retries(journal, history),

@@ -54,6 +54,8 @@ class TopicsAtEnd:
     """All partitions that were ever decided."""
     forgotten_by: str = ""
     """The fault by which a voter forgot what had been decided; empty if none did."""
+    requests: Sequence[TopicRequest] = ()
+    """The requests of the steps about topics, in no order."""
 
     @property
     def vanished(self) -> frozenset[TopicPartition]:
@@ -109,6 +111,7 @@ def read_topics(plan: Plan, journal: Journal, deletions: Mapping[str, Sequence[D
         },
         frozenset(decided.known) | {(t.name, n) for t in plan.topics for n in range(len(t.assignments))},
         next(_forgetting(plan, journal), ""),
+        requests,
     )
 
 
@@ -189,10 +192,10 @@ def topics_stay(topics: TopicsAtEnd) -> Finding:
     )
 
 
-def partitions_as_asked(plan: Plan, journal: Journal, topics: TopicsAtEnd) -> Finding:
+def partitions_as_asked(plan: Plan, topics: TopicsAtEnd) -> Finding:
     """Judge the number of partitions of each topic: as the plan has it, or as a step asked for."""
     asked: dict[str, list[TopicRequest]] = defaultdict(list)
-    for request in topic_requests(plan, journal):
+    for request in topics.requests:
         for topic in topics.shown if request.topic is None else (request.topic,):
             asked[topic].append(request)
     rows: list[tuple[object, ...]] = []

@@ -53,7 +53,7 @@ def converged(builder: JournalBuilder) -> JournalBuilder:
 def judged(builder: JournalBuilder, **changes: Any) -> tuple[Finding, Finding]:
     of, journal = plan(**changes), builder.journal()
     topics = read_topics(of, journal, read_deletions(of, journal))
-    return topics_stay(topics), partitions_as_asked(of, journal, topics)
+    return topics_stay(topics), partitions_as_asked(of, topics)
 
 
 @pytest.mark.requirement("TOPIC-02")
