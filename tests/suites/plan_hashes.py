@@ -1,0 +1,51 @@
+"""The hashes of all plans: of scenarios, of bugs of the gallery, and of the first random plans.
+
+A change of how plans are written leaves them all as they are: a hash that differs is a plan that differs.
+`python -m tests.suites.plan_hashes` writes the list anew.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+from fencepost.harness.campaign.planner import generate
+from fencepost.harness.plan.hash import plan_hash
+from fencepost.suites.released_bugs.bugs import BUGS
+from fencepost.suites.scenarios import scenarios_for
+from tests.suites.test_scenarios import TARGETS, UPGRADED
+
+LIST = Path(__file__).with_name("plan_hashes.txt")
+RANDOM_PLANS = range(1, 21)
+
+
+def hashes(target: str) -> Iterator[str]:
+    """Yield a line for each plan on a target: target, plan, the first 16 digits of its hash."""
+    facts = TARGETS[target]
+    for scenario in scenarios_for(facts):
+        if scenario.unavailable_reason(facts) is None and (target not in UPGRADED or scenario.releases == 2):
+            yield _line(target, scenario.slug, plan_hash(scenario.plan(facts, seed=1)))
+    if ".." not in target:
+        for seed in RANDOM_PLANS:
+            yield _line(target, f"random-{seed}", plan_hash(generate(target, "process", seed)))
+
+
+def every_hash() -> Iterator[str]:
+    """Yield the lines of all targets and of the gallery."""
+    for target in TARGETS:
+        yield from hashes(target)
+    yield from hashes_of_the_gallery()
+
+
+def hashes_of_the_gallery() -> Iterator[str]:
+    """Yield a line for each bug: its affected release, its number, the first 16 digits of the hash."""
+    for bug in BUGS:
+        yield _line(bug.affected, bug.number, plan_hash(bug.plan(bug.affected)))
+
+
+def _line(target: str, plan: str, digest: str) -> str:
+    return f"{target} {plan} {digest[:16]}"
+
+
+if __name__ == "__main__":
+    LIST.write_text("\n".join(every_hash()) + "\n")
