@@ -153,7 +153,8 @@ class Cluster:
             own = [name for name in group if self.node(name).duplicate_of is None]
             begun += own
             self.await_serving(begun, timeout)
-            self._note_ready(own)
+            for name in own:
+                self.processes.note_ready(name)
 
     def _in_order(self, names: Collection[str]) -> list[list[str]]:
         first = [name for name in names if self.node(name).is_zookeeper]
@@ -173,10 +174,6 @@ class Cluster:
             if time.monotonic() > deadline:
                 raise InfrastructureError(f"not all of {', '.join(names)} serve after {timeout:g} s: {reason}")
             time.sleep(ASK_EVERY)
-
-    def _note_ready(self, names: Sequence[str]) -> None:
-        for name in names:
-            self.journal.write("node", name, "ready", node=name)
 
     def socket_audit(self) -> list[Bypass]:
         """Connections, open now, that a node opened to anything but its links."""

@@ -6,6 +6,7 @@ import shutil
 import threading
 import time
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -27,6 +28,8 @@ from fencepost.harness.targets.target import Installation, Target, write_configu
 from fencepost.results.records.journal import JournalWriter
 
 ASK_EVERY = 0.1
+LAST_ASK = 5.0
+"""Seconds for the answer of a node whose time to come back is over."""
 LET_GO_WITHIN = 20.0
 """Seconds, besides a session timeout, until ZooKeeper has to have let go of a dead broker's registration."""
 
@@ -55,6 +58,8 @@ class Nodes:
         """The release and the level of each node that was rolled."""
         self._log_from: dict[str, int] = {}
         self._stopping: dict[str, threading.Event] = {}
+        self._unawaited: dict[str, float] = {}
+        """When each node was last started or resumed (monotonic), until it answered or its silence was noted."""
 
     def start(self, node: str) -> None:
         """Start a node's process; a first start writes its files. Does nothing if it runs.
@@ -90,21 +95,40 @@ class Nodes:
 
     def await_ready(self, node: str, timeout: float) -> None:
         """Wait until the node answers requests at its own address, fenced or not. Note one that stays silent."""
+        began = time.monotonic()
+        self._await_ready(node, began, began + timeout)
+
+    def await_unawaited(self, seconds: float) -> None:
+        """Wait for each running node that was not awaited since its last start or resume, until `seconds` after that.
+
+        A node whose time is over is asked once more. What each did is noted as by `await_ready`. A duplicate may be
+        refused for good, and no rule says that a ZooKeeper server serves: neither is asked.
+        """
+        for node, since in [*self._unawaited.items()]:
+            described = self._layout.node(node)
+            if described.duplicate_of is not None or described.is_zookeeper:
+                continue
+            if self.status(node).running is Running.RUNNING:
+                with suppress(NodeNotReady):
+                    self._await_ready(node, since, max(since + seconds, time.monotonic() + LAST_ASK))
+
+    def _await_ready(self, node: str, since: float, deadline: float) -> None:
         address = self._layout.node(node).front
-        deadline = time.monotonic() + timeout
         while (reach := _reach(address, deadline)) is not ProbeResult.ANSWERED:
             if self.status(node).running is Running.EXITED:
                 raise NodeNotReady(self._backend.exit_summary(node))
             if time.monotonic() > deadline:
-                error = last_error(self.said(node))
-                self._note(
-                    node, "silent", seconds=round(timeout, 3), address=str(address), reach=reach.value, error=error
-                )
+                seconds, error = round(deadline - since, 3), last_error(self.said(node))
+                self._note(node, "silent", seconds=seconds, address=str(address), reach=reach.value, error=error)
                 said = f"; the last error in its log: {error}" if error else ""
                 raise NodeNotReady(
-                    f"{node} does not answer at {address} after {timeout:g} s; see {self._backend.log(node)}{said}"
+                    f"{node} does not answer at {address} after {seconds:g} s; see {self._backend.log(node)}{said}"
                 )
             time.sleep(ASK_EVERY)
+        self.note_ready(node)
+
+    def note_ready(self, node: str) -> None:
+        """Note that the node answers requests."""
         self._note(node, "ready")
 
     def kill(self, node: str) -> None:
@@ -229,6 +253,10 @@ class Nodes:
         data = {} if phase == "intent" else {"pid": status.pid, "start_time": status.started}
         known = {key: value for key, value in more.items() if value is not None}
         self._write(node, phase, data | known, durable=durable)
+        if phase in ("started", "resumed"):
+            self._unawaited[node] = time.monotonic()
+        elif phase in ("ready", "silent"):
+            self._unawaited.pop(node, None)
 
     def _write(self, node: str, phase: str, data: dict[str, Any], durable: bool = False) -> None:
         self._journal.write("node", node, phase, data, node=node, durable=durable)

@@ -19,7 +19,7 @@ from fencepost.harness.engine.context import Context
 from fencepost.harness.engine.convergence import converged
 from fencepost.harness.engine.errors import FaultError, StepError, StepTimeout
 from fencepost.harness.engine.probes.prober import Prober
-from fencepost.harness.engine.steps import perform
+from fencepost.harness.engine.steps import READY_WITHIN, perform
 from fencepost.harness.engine.topics import list_topics
 from fencepost.harness.errors import CallHangs, DeadlinePassed, InfrastructureError, LinksLost, NodeNotReady
 from fencepost.harness.plan.conditions import Converged
@@ -155,7 +155,12 @@ class Execution:
         for message in failures:
             context.journal.write("note", "healing", "seen", {"what": "unhealed", "message": message})
         context.journal.write("step", CONVERGE, "begin", {"do": "converge"})
-        context.journal.write("step", CONVERGE, "end", _converge(context, timeout))
+        end = _converge(context, timeout)
+        context.journal.write("step", CONVERGE, "end", end)
+        if end["outcome"] == "missed" and timeout > BROKEN_SECONDS:
+            began = time.monotonic()
+            context.cluster.processes.await_unawaited(READY_WITHIN)
+            context.clock.deadline += time.monotonic() - began
         self._listener.report(Phase.STEP, step="reading everything")
         self._prober.finish()
         context.clients.workload.stop(until=context.clock.deadline)

@@ -109,6 +109,9 @@ class Saying(SampleTarget):
         return Command([sys.executable, "-u", "-c", self.script], {})
 
 
+SPINS = Saying("import time\nprint('ERROR it spins')\nwhile True: time.sleep(1)")
+
+
 def events_of(folder: RunFolder, target: SampleTarget, act: Callable[[Nodes], None]) -> Mapping[str, Mapping[str, Any]]:
     """Return the data of each event of the node's by its phase, after `act`."""
     layout = Layout(ADDRESSES, (NODE,), site_names([]))
@@ -130,9 +133,43 @@ def test_a_node_that_runs_and_does_not_answer_is_noted_with_its_last_error(folde
         with pytest.raises(NodeNotReady, match=r"does not answer at .* ERROR it spins"):
             nodes.await_ready("node-4", 0.2)
 
-    spins = Saying("import time\nprint('ERROR it spins')\nwhile True: time.sleep(1)")
-    silent = events_of(folder, spins, act)["silent"]
+    silent = events_of(folder, SPINS, act)["silent"]
     assert (silent["seconds"], silent["reach"], silent["error"]) == (0.2, "refused", "ERROR it spins")
+
+
+@pytest.mark.parametrize("ask", [0.0, 0.2])
+def test_a_node_that_was_not_awaited_and_does_not_answer_is_noted_once(
+    ask: float, folder: RunFolder, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("fencepost.harness.cluster.nodes.LAST_ASK", ask)
+
+    def act(nodes: Nodes) -> None:
+        nodes.pause("node-4")
+        nodes.await_unawaited(0.1)
+        nodes.resume("node-4")
+        assert within(20, lambda: "ERROR it spins" in nodes.said("node-4"))
+        for _ in range(2):
+            nodes.await_unawaited(0.1)
+
+    silent = events_of(folder, SPINS, act)["silent"]
+    assert silent["seconds"] >= 0.1, "from its last start or resume"
+    assert (silent["reach"], silent["error"]) == ("refused", "ERROR it spins")
+    assert [event.phase for event in read_journal(folder.journal).of("node")].count("silent") == 1
+
+
+def test_a_node_that_was_awaited_or_ended_is_not_asked_again(folder: RunFolder) -> None:
+    def act(nodes: Nodes) -> None:
+        with pytest.raises(NodeNotReady):
+            nodes.await_ready("node-4", 0.1)
+        nodes.await_unawaited(0.1)
+        nodes.pause("node-4")
+        nodes.resume("node-4")
+        nodes.kill("node-4")
+        nodes.await_unawaited(0.1)
+
+    events_of(folder, SPINS, act)
+    phases = [event.phase for event in read_journal(folder.journal).of("node")]
+    assert phases == ["intent", "started", "silent", "paused", "resumed", "killed"]
 
 
 def test_a_wrong_exit_code_after_sigterm_is_noted_with_the_last_error(folder: RunFolder) -> None:
