@@ -7,7 +7,6 @@ from typing import Literal
 
 from fencepost.harness.plan.base import After, Expect, ExpectOutcome, Level
 from fencepost.harness.plan.conditions import (
-    LIVENESS_TIMEOUT_MS,
     AdministratorServed,
     Converged,
     LeaderIs,
@@ -81,38 +80,28 @@ def logs_sole_isr(name: str, leader: str, partition: str, *, since: str) -> Logg
     followers that are gone; since Apache Kafka 3.7 (KIP-966) that request ends by its timeout, not by a refusal.
     """
     says = rf"\b{partition}\b.*(?:ISR is |ISR updated to |, ISR )\[?{node_id(leader)}\]?,? "
-    return Logged(as_=name, node=leader, says=says, after=After(event=since), within_ms=LIVENESS_TIMEOUT_MS)
+    return Logged(as_=name, node=leader, says=says, after=After(event=since))
 
 
 def learns_leader(name: str, broker: str, partition: str, leader: str, expect: Expect) -> MetadataFrom:
     """Wait until a broker tells its clients that this replica leads the partition."""
-    return MetadataFrom(
-        as_=name, node=broker, partition=partition, leader=leader, within_ms=LIVENESS_TIMEOUT_MS, expect=expect
-    )
+    return MetadataFrom(as_=name, node=broker, partition=partition, leader=leader, expect=expect)
 
 
 def setup(leader: str, *, partition: str = "t-0", work: bool = True) -> list[Step]:
     """Wait until the intended replica leads, and start the workload. The cluster is whole before any plan begins."""
-    begin: list[Step] = [
-        LeaderIs(as_="leader-ready", within_ms=LIVENESS_TIMEOUT_MS, partition=partition, is_=leader),
-    ]
+    begin: list[Step] = [LeaderIs(as_="leader-ready", partition=partition, is_=leader)]
     if work:
-        begin += [
-            Workload(as_="work", action="start"),
-            WorkloadAcks(as_="working", more=20, within_ms=LIVENESS_TIMEOUT_MS),
-        ]
+        begin += [Workload(as_="work", action="start"), WorkloadAcks(as_="working", more=20)]
     return begin
 
 
 def teardown(*, work: bool = True) -> list[Step]:
     """Heal every fault, wait until the cluster is whole again and serves its clients, and stop the workload."""
-    end: list[Step] = [
-        HealAll(as_="heal"),
-        Converged(as_="whole", within_ms=LIVENESS_TIMEOUT_MS, expect=must("LIVE-01", "META-01")),
-    ]
+    end: list[Step] = [HealAll(as_="heal"), Converged(as_="whole", expect=must("LIVE-01", "META-01"))]
     if work:
-        end.append(WorkloadAcks(as_="progress", more=20, within_ms=LIVENESS_TIMEOUT_MS, expect=must("LIVE-03")))
-    end.append(AdministratorServed(as_="administered", within_ms=LIVENESS_TIMEOUT_MS, expect=must("LIVE-05")))
+        end.append(WorkloadAcks(as_="progress", more=20, expect=must("LIVE-03")))
+    end.append(AdministratorServed(as_="administered", expect=must("LIVE-05")))
     if work:
         end.append(Workload(as_="stop-work", action="stop"))
     return end

@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 
 from fencepost.harness.plan import znodes
 from fencepost.harness.plan.base import Expect
-from fencepost.harness.plan.conditions import LIVENESS_TIMEOUT_MS, MetadataFrom, Znode
+from fencepost.harness.plan.conditions import MetadataFrom, Znode
 from fencepost.harness.plan.steps import Step, ZnodeStep
 from fencepost.harness.plan.znodes import PREFERRED, REASSIGN, as_json, elect_preferred
 from fencepost.suites.clusters import node_id
@@ -42,13 +42,7 @@ def topic_data(identity: str, partitions: Sequence[Sequence[str]]) -> str:
     """Return the content of /brokers/topics/TOPIC: the replicas of each partition, the preferred leader first."""
     assigned = {str(number): [node_id(replica) for replica in replicas] for number, replicas in enumerate(partitions)}
     return as_json(
-        {
-            "removing_replicas": {},
-            "partitions": assigned,
-            "topic_id": identity,
-            "adding_replicas": {},
-            "version": 3,
-        }
+        {"removing_replicas": {}, "partitions": assigned, "topic_id": identity, "adding_replicas": {}, "version": 3}
     )
 
 
@@ -68,7 +62,6 @@ def leaders_in_metadata(as_: str, name: str, *partitions: Sequence[str]) -> list
             node=replicas[0],
             partition=f"{name}-{number}",
             leader=replicas[0],
-            within_ms=LIVENESS_TIMEOUT_MS,
             expect=must("INT-22"),
         )
         for number, replicas in enumerate(partitions)
@@ -94,9 +87,9 @@ def log_dir_event(as_: str, broker: str) -> Step:
 
 def znode_present(as_: str, path: str, expect: Expect, *, has: str | None = None) -> Step:
     """Wait until a znode exists and, if `has` is given, contains that text."""
-    return Znode(as_=as_, path=path, has=has, within_ms=LIVENESS_TIMEOUT_MS, expect=expect)
+    return Znode(as_=as_, path=path, has=has, expect=expect)
 
 
 def znode_absent(as_: str, path: str, expect: Expect) -> Step:
     """Wait until a znode does not exist."""
-    return Znode(as_=as_, path=path, exists=False, within_ms=LIVENESS_TIMEOUT_MS, expect=expect)
+    return Znode(as_=as_, path=path, exists=False, expect=expect)

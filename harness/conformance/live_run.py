@@ -27,7 +27,7 @@ from fencepost.harness.engine.run import NoProgress, Recording, RunInterrupt, ch
 from fencepost.harness.errors import InfrastructureError, UsageError
 from fencepost.harness.plan.base import Expect, Level
 from fencepost.harness.plan.checks import problems
-from fencepost.harness.plan.conditions import LIVENESS_TIMEOUT_MS, Converged, WorkloadAcks
+from fencepost.harness.plan.conditions import Converged, WorkloadAcks
 from fencepost.harness.plan.injects import InjectStep
 from fencepost.harness.plan.judged import every_run
 from fencepost.harness.plan.model import Acknowledged, Coverage, FaultProven, Plan, StepDone, WorkloadSpec
@@ -140,10 +140,10 @@ class LiveRun:
         steps: list[Step] = []
         if self.context.active_faults.by_name:
             steps.append(HealAll(as_="end-heal"))
-        steps.append(Converged(as_="end-whole", within_ms=LIVENESS_TIMEOUT_MS, expect=_must("LIVE-01")))
+        steps.append(Converged(as_="end-whole", expect=_must("LIVE-01")))
         if working:
             steps += [
-                WorkloadAcks(as_="end-progress", more=20, within_ms=LIVENESS_TIMEOUT_MS, expect=_must("LIVE-03")),
+                WorkloadAcks(as_="end-progress", more=20, expect=_must("LIVE-03")),
                 Workload(as_="end-work", action="stop"),
             ]
         for step in steps:

@@ -9,6 +9,7 @@ from pydantic import Field, model_validator
 from fencepost.harness.plan.base import (
     After,
     Expect,
+    Level,
     Milliseconds,
     Name,
     NodeRef,
@@ -28,15 +29,22 @@ LIVENESS_TIMEOUT_MS = 30_000
 class AwaitStep(PlanModel):
     """Wait until a condition holds, at most `within_ms`.
 
-    With `expect: must` a missed deadline is a violation; with `never` it is a violation if the condition comes true
-    before the deadline. Without `expect` a missed deadline makes the run inconclusive: the scenario did not happen.
+    With `expect: must` a missed deadline is a violation; with `never`, which has to give `within_ms`, it is a violation
+    if the condition comes true before the deadline. Without `expect` a missed deadline makes the run inconclusive: the
+    scenario did not happen.
     """
 
     do: Literal["await"] = "await"
     as_: Name | None = None
-    within_ms: Milliseconds
+    within_ms: Milliseconds = LIVENESS_TIMEOUT_MS
     after: After | None = None
     expect: Expect | None = None
+
+    @model_validator(mode="after")
+    def _watched_for_a_time(self) -> AwaitStep:
+        if self.expect and self.expect.level is Level.NEVER and "within_ms" not in self.model_fields_set:
+            raise ValueError("what must never come true is watched for a time: add `within_ms`")
+        return self
 
 
 class BrokerActive(AwaitStep):

@@ -110,10 +110,7 @@ def _mistaken(leader: str) -> list[v.Step]:
     described = {"resources": [{"resource_type": TOPICS, "resource_name": ABSENT, "configuration_keys": None}]}
     partition = {"partition_index": 0, "replicas": [NO_BROKER]}
     moved = {"topics": [{"name": TOPIC, "partitions": [partition]}], "timeout": ANSWER_MS}
-    cancelled = {
-        "topics": [{"name": TOPIC, "partitions": [{**partition, "replicas": None}]}],
-        "timeout": ANSWER_MS,
-    }
+    cancelled = {"topics": [{"name": TOPIC, "partitions": [{**partition, "replicas": None}]}], "timeout": ANSWER_MS}
     deleted = {"topics": [{"name": TOPIC, "partitions": [{"partition_index": 0, "offset": 5}]}], "timeout": ANSWER_MS}
     more = [
         *_mistakes(validate_only=False),
@@ -218,13 +215,7 @@ def _moved(leader: str, follower: str, other: str, *, cancels: bool) -> list[v.S
     partition = f"{TOPIC}-0"
 
     def has(as_: str, *replicas: str) -> v.Step:
-        return v.AssignmentIs(
-            as_=as_,
-            partition=partition,
-            is_=replicas,
-            within_ms=v.LIVENESS_TIMEOUT_MS,
-            expect=v.must("ADM-05"),
-        )
+        return v.AssignmentIs(as_=as_, partition=partition, is_=replicas, expect=v.must("ADM-05"))
 
     cancelled = [
         v.ReassignProbe(as_="cancel", node=leader, partition=partition, expect=accepted),
@@ -248,13 +239,7 @@ def _moved(leader: str, follower: str, other: str, *, cancels: bool) -> list[v.S
     dirs = {"topics": [{"topic": TOPIC, "partitions": [0]}]}
     return [
         _ask("grow", leader, "create_partitions", {**assigned, "timeout": ANSWER_MS, "validate_only": False}, accepted),
-        v.LeaderIs(
-            as_="grown",
-            partition=f"{TOPIC}-1",
-            is_=leader,
-            within_ms=v.LIVENESS_TIMEOUT_MS,
-            expect=v.must("ADM-05"),
-        ),
+        v.LeaderIs(as_="grown", partition=f"{TOPIC}-1", is_=leader, expect=v.must("ADM-05")),
         v.inject("unheard", v.CutParameters(from_=other, to=leader)),
         v.ReassignProbe(as_="move", node=leader, partition=partition, to=(leader, other), expect=accepted),
         *(cancelled if cancels else [v.ReassignProbe(as_="cancel", node=leader, partition=partition, expect=refused)]),

@@ -29,13 +29,13 @@ def empty_follower(scenario: v.Scenario, target: v.TargetFacts, seed: int) -> v.
     steps = [
         *v.setup(leader, partition="u-0", work=False),
         *_held(leader, successor, empty, UNREPORTED),
-        v.IsrIs(as_="left", partition="u-0", lacks=empty, within_ms=v.LIVENESS_TIMEOUT_MS, expect=v.must("ISR-05")),
+        v.IsrIs(as_="left", partition="u-0", lacks=empty, expect=v.must("ISR-05")),
         _committed(leader, UNREPORTED),
         # The observer asks each leader for the end once a second.
         v.Hold(as_="end-shown", after="committed.ended", ms=1500),
         v.inject("unanswered", v.StallParameters(from_=empty, to=successor, streams="replies")),
         v.inject("leader-dies", v.KillParameters(nodes=leader)),
-        v.LeaderIs(as_="moved", partition="u-0", is_=successor, within_ms=v.LIVENESS_TIMEOUT_MS, expect=moved),
+        v.LeaderIs(as_="moved", partition="u-0", is_=successor, expect=moved),
         v.learns_leader("known", empty, "u-0", successor, moved),
         v.IsrIs(as_="joins-empty", partition="u-0", has=empty, within_ms=4000, expect=v.never("ISR-10")),
         *v.teardown(work=False),
@@ -77,15 +77,13 @@ def _held(leader: str, follower: str, slow: str, records: int) -> list[v.Step]:
             )
             for each in range(1, UNREPORTED + 1)
         ),
-        v.LogEnd(as_="held", node=follower, partition="u-0", is_=records, within_ms=v.LIVENESS_TIMEOUT_MS),
+        v.LogEnd(as_="held", node=follower, partition="u-0", is_=records),
         v.inject("not-notified", v.StallParameters(from_=follower, to=leader, streams="replies")),
     ]
 
 
 def _committed(leader: str, records: int) -> v.Step:
-    return v.Checkpoint(
-        as_="committed", node=leader, partition="u-0", at_least=records, within_ms=v.LIVENESS_TIMEOUT_MS
-    )
+    return v.Checkpoint(as_="committed", node=leader, partition="u-0", at_least=records)
 
 
 def _acknowledged(before: str) -> list[v.Coverage]:
@@ -114,24 +112,16 @@ def second_death(second: Literal["silent", "slow"], scenario: v.Scenario, target
         *_held(leader, last, successor, BEFORE + UNREPORTED),
         v.Heal(as_="released", fault="slow"),
         _committed(leader, BEFORE + UNREPORTED),
-        v.LogEnd(
-            as_="shared",
-            node=successor,
-            partition="u-0",
-            is_=BEFORE + UNREPORTED,
-            within_ms=v.LIVENESS_TIMEOUT_MS,
-        ),
+        v.LogEnd(as_="shared", node=successor, partition="u-0", is_=BEFORE + UNREPORTED),
         answers,
         v.inject("leader-dies", v.KillParameters(nodes=leader)),
-        v.LeaderIs(as_="moved", partition="u-0", is_=successor, within_ms=v.LIVENESS_TIMEOUT_MS, expect=v.must(moved)),
+        v.LeaderIs(as_="moved", partition="u-0", is_=successor, expect=v.must(moved)),
         v.learns_leader("known", last, "u-0", successor, v.must(moved)),
         v.Hold(as_="first-answer", after="known.ended", ms=LATE_MS * 5 // 4 if second == "slow" else 1000),
         *_keeps_its_log(target, last),
-        v.IsrIs(as_="in-sync", partition="u-0", has=last, within_ms=v.LIVENESS_TIMEOUT_MS),
+        v.IsrIs(as_="in-sync", partition="u-0", has=last),
         v.inject("successor-dies", v.KillParameters(nodes=successor)),
-        v.LeaderIs(
-            as_="leads", partition="u-0", is_=last, within_ms=v.LIVENESS_TIMEOUT_MS, expect=v.must(moved, "ISR-06")
-        ),
+        v.LeaderIs(as_="leads", partition="u-0", is_=last, expect=v.must(moved, "ISR-06")),
         v.Produce(as_="others", topic="u", records=10, idempotent=True, expect=v.answers("LIVE-03", "served")),
         *v.teardown(work=False),
         v.Produce(as_="afterwards", topic="u", records=10, idempotent=True, expect=v.answers("LIVE-03", "served")),
@@ -159,14 +149,7 @@ def _keeps_its_log(target: v.TargetFacts, last: str) -> list[v.Step]:
     if target.uses_zookeeper:
         return []
     return [
-        v.LogEnd(
-            as_="keeps-its-log",
-            node=last,
-            partition="u-0",
-            is_=BEFORE + UNREPORTED,
-            within_ms=v.LIVENESS_TIMEOUT_MS,
-            expect=v.must("D631-34"),
-        )
+        v.LogEnd(as_="keeps-its-log", node=last, partition="u-0", is_=BEFORE + UNREPORTED, expect=v.must("D631-34"))
     ]
 
 

@@ -25,17 +25,12 @@ def build(scenario: v.Scenario, target: v.TargetFacts, seed: int) -> v.Plan:
         v.Produce(as_="before", topic="u", records=BEFORE, idempotent=True, expect=v.answers("LIVE-03", "served")),
         v.inject("stall", v.StallParameters(from_=follower, to=leader)),
         v.ProduceProbe(
-            as_="waits",
-            node=leader,
-            topic="w",
-            acks="all",
-            timeout_ms=3 * LAG_MS,
-            expect=v.never_serves("ISR-08"),
+            as_="waits", node=leader, topic="w", acks="all", timeout_ms=3 * LAG_MS, expect=v.never_serves("ISR-08")
         ),
-        v.IsrIs(as_="left", partition="w-0", is_=leader, within_ms=v.LIVENESS_TIMEOUT_MS, expect=v.must("ISR-05")),
+        v.IsrIs(as_="left", partition="w-0", is_=leader, expect=v.must("ISR-05")),
         v.Heal(as_="mend", fault="stall"),
-        v.IsrIs(as_="back", partition="u-0", has=follower, within_ms=v.LIVENESS_TIMEOUT_MS, expect=v.must("ISR-06")),
-        v.Checkpoint(as_="noted", node=leader, partition="u-0", at_least=BEFORE, within_ms=v.LIVENESS_TIMEOUT_MS),
+        v.IsrIs(as_="back", partition="u-0", has=follower, expect=v.must("ISR-06")),
+        v.Checkpoint(as_="noted", node=leader, partition="u-0", at_least=BEFORE),
         *([] if target.leader_driven else _alone(leader, follower, leads, stays_away)),
         *v.teardown(work=False),
         v.Produce(as_="afterwards", topic="u", records=10, idempotent=True, expect=v.answers("LIVE-03", "served")),
@@ -66,7 +61,7 @@ def _alone(leader: str, follower: str, leads: v.Expect, stays_away: bool) -> lis
     Without a controller a dead follower that lacks nothing stays in the ISR, and a leader begins with its log's end.
     On a target that lists AK-14 it `stays_away` after the crash, until the follower is back.
     """
-    leads_again = v.LeaderIs(as_="crashed", partition="u-0", is_=leader, within_ms=v.LIVENESS_TIMEOUT_MS, expect=leads)
+    leads_again = v.LeaderIs(as_="crashed", partition="u-0", is_=leader, expect=leads)
     waits = v.LeaderIs(
         as_="crashed",
         partition="u-0",
@@ -76,20 +71,14 @@ def _alone(leader: str, follower: str, leads: v.Expect, stays_away: bool) -> lis
     )
     return [
         v.inject("gone", v.KillParameters(nodes=follower)),
-        v.IsrIs(as_="alone", partition="u-0", is_=leader, within_ms=v.LIVENESS_TIMEOUT_MS, expect=v.must("ISR-05")),
+        v.IsrIs(as_="alone", partition="u-0", is_=leader, expect=v.must("ISR-05")),
         _readable("readable", leader),
         v.Shutdown(as_="stop", nodes=leader),
         v.Start(as_="start", nodes=leader),
-        v.LeaderIs(as_="stopped", partition="u-0", is_=leader, within_ms=v.LIVENESS_TIMEOUT_MS, expect=leads),
+        v.LeaderIs(as_="stopped", partition="u-0", is_=leader, expect=leads),
         _readable("after-stop", leader),
         v.inject("crash", v.KillParameters(nodes=leader)),
-        v.LeaderIs(
-            as_="leaderless",
-            partition="u-0",
-            is_="none",
-            within_ms=v.LIVENESS_TIMEOUT_MS,
-            expect=v.must("ISR-09"),
-        ),
+        v.LeaderIs(as_="leaderless", partition="u-0", is_="none", expect=v.must("ISR-09")),
         v.Heal(as_="restart", fault="crash"),
         *([waits] if stays_away else [leads_again, _readable("after-crash", leader)]),
     ]

@@ -29,9 +29,7 @@ def cut_off(ms: int, scenario: v.Scenario, target: v.TargetFacts, seed: int) -> 
         v.inject("jump", v.ClockJumpParameters(nodes=leader, ms=ms)),
         v.Hold(as_="silence-over", after="cut.proven", ms=silent_ms),
         *_silent(target, leader, silent_ms),
-        v.LeaderIs(
-            as_="moved", partition="t-0", is_not=leader, within_ms=v.LIVENESS_TIMEOUT_MS, expect=v.must("CLK-01")
-        ),
+        v.LeaderIs(as_="moved", partition="t-0", is_not=leader, expect=v.must("CLK-01")),
         # A leader that serves on hands out old metadata too, and a client that asks only that leader stays with it.
         *(_learn(leader, others) if serves_on else [_goes_on()]),
         v.ProduceProbe(
@@ -69,18 +67,12 @@ def cut_off(ms: int, scenario: v.Scenario, target: v.TargetFacts, seed: int) -> 
 def _returns(target: v.TargetFacts, leader: str, *, back: bool) -> list[v.Step]:
     """The leader returns with its clock still wrong; a target that needs the right time is watched for a while."""
     right = v.Heal(as_="right", fault="jump")
-    rejoined = v.IsrIs(
-        as_="rejoined", partition="t-0", has=leader, within_ms=v.LIVENESS_TIMEOUT_MS, expect=v.must("ISR-06")
-    )
+    rejoined = v.IsrIs(as_="rejoined", partition="t-0", has=leader, expect=v.must("ISR-06"))
     expect = v.must("CLK-02")
     if back:
         expect = target.unless("AK-09", expect, v.never("CLK-02"))
     if expect.level is v.Level.MUST:
-        return [
-            v.BrokerActive(as_="returned", node=leader, within_ms=v.LIVENESS_TIMEOUT_MS, expect=expect),
-            rejoined,
-            right,
-        ]
+        return [v.BrokerActive(as_="returned", node=leader, expect=expect), rejoined, right]
     return [v.BrokerActive(as_="stays-away", node=leader, within_ms=AWAY_MS, expect=expect), right, rejoined]
 
 
@@ -96,14 +88,11 @@ def _learn(leader: str, followers: list[str]) -> list[v.Step]:
     """Wait until the followers know of the move: until then they fetch from the old leader, which rightly counts them
     as in sync and acknowledges."""
     moved = v.must("CLK-01")
-    return [
-        v.MetadataFrom(as_=f"{node}-knows", node=node, lacks=leader, within_ms=v.LIVENESS_TIMEOUT_MS, expect=moved)
-        for node in followers
-    ]
+    return [v.MetadataFrom(as_=f"{node}-knows", node=node, lacks=leader, expect=moved) for node in followers]
 
 
 def _goes_on() -> v.Step:
-    return v.WorkloadAcks(as_="goes-on", more=20, within_ms=v.LIVENESS_TIMEOUT_MS, expect=v.must("LIVE-03"))
+    return v.WorkloadAcks(as_="goes-on", more=20, expect=v.must("LIVE-03"))
 
 
 def drifts(scenario: v.Scenario, target: v.TargetFacts, seed: int) -> v.Plan:
@@ -150,17 +139,9 @@ def standby_is_back(scenario: v.Scenario, target: v.TargetFacts, seed: int) -> v
     elects = expect.level is v.Level.MUST
     right = v.Heal(as_="right", fault="jump")
     elected = v.ActiveController(
-        as_="elected",
-        is_not="$first",
-        within_ms=v.LIVENESS_TIMEOUT_MS if elects else UNELECTED_MS,
-        expect=expect,
+        as_="elected", is_not="$first", within_ms=v.LIVENESS_TIMEOUT_MS if elects else UNELECTED_MS, expect=expect
     )
-    corrected = v.ActiveController(
-        as_="elected-with-the-right-time",
-        is_not="$first",
-        within_ms=v.LIVENESS_TIMEOUT_MS,
-        expect=v.must("LIVE-02"),
-    )
+    corrected = v.ActiveController(as_="elected-with-the-right-time", is_not="$first", expect=v.must("LIVE-02"))
     steps = [
         *v.setup(leader),
         v.Bind(as_="first", node="active-controller"),
@@ -169,7 +150,7 @@ def standby_is_back(scenario: v.Scenario, target: v.TargetFacts, seed: int) -> v
         elected,
         right,
         *([] if elects else [corrected]),
-        v.TopicCreatedThrough(as_="decides", node=leader, within_ms=v.LIVENESS_TIMEOUT_MS, expect=v.must("LIVE-02")),
+        v.TopicCreatedThrough(as_="decides", node=leader, expect=v.must("LIVE-02")),
         v.Heal(as_="restart", fault="crash"),
         *v.teardown(),
     ]

@@ -39,7 +39,7 @@ def last_of_each_key(scenario: v.Scenario, target: v.TargetFacts, seed: int) -> 
     files = f"{ALONE}-0/*.{'compacted' if target.follows_its_documents else 'cleaned'}"
     steps = [
         *v.setup(leader, partition=f"{COPIED}-0", work=False),
-        v.LeaderIs(as_="leader-ready-alone", partition=f"{ALONE}-0", is_=leader, within_ms=v.LIVENESS_TIMEOUT_MS),
+        v.LeaderIs(as_="leader-ready-alone", partition=f"{ALONE}-0", is_=leader),
         _id(leader),
         v.inject("away", v.TerminateParameters(nodes=follower)),
         *(step for topic in (COPIED, ALONE) for step in _written(topic, leader)),
@@ -50,13 +50,7 @@ def last_of_each_key(scenario: v.Scenario, target: v.TargetFacts, seed: int) -> 
         v.Heal(as_="in-time", fault="late"),
         v.Heal(as_="restart", fault="crash"),
         v.Heal(as_="back", fault="away"),
-        v.IsrIs(
-            as_="copied",
-            partition=f"{COPIED}-0",
-            has=follower,
-            within_ms=v.LIVENESS_TIMEOUT_MS,
-            expect=v.must("DSTO-11"),
-        ),
+        v.IsrIs(as_="copied", partition=f"{COPIED}-0", has=follower, expect=v.must("DSTO-11")),
         *(_left(f"left-{broker}", broker, COPIED, kept, "DSTO-11") for broker in replicas),
         _left("left-alone", leader, ALONE, kept, "DSTO-12", "DSTO-11"),
         v.inject("crash-again", v.KillParameters(nodes=leader)),

@@ -13,7 +13,7 @@ def follower_off(scenario: v.Scenario, target: v.TargetFacts, seed: int) -> v.Pl
     steps = [
         *v.setup(leader),
         v.inject("unplug", v.DisconnectParameters(nodes=follower)),
-        v.IsrIs(as_="left", partition="t-0", lacks=follower, within_ms=v.LIVENESS_TIMEOUT_MS, expect=v.must("ISR-05")),
+        v.IsrIs(as_="left", partition="t-0", lacks=follower, expect=v.must("ISR-05")),
         _goes_on(),
         v.Heal(as_="plug", fault="unplug"),
         _returns(follower),
@@ -29,11 +29,7 @@ def leader_off(scenario: v.Scenario, target: v.TargetFacts, seed: int) -> v.Plan
         *v.setup(leader),
         v.inject("unplug", v.DisconnectParameters(nodes="leader:t-0")),
         v.LeaderIs(
-            as_="moved",
-            partition="t-0",
-            is_not=leader,
-            within_ms=v.LIVENESS_TIMEOUT_MS,
-            expect=v.must(target.rule("D631-07", "INT-28", "LD-31")),
+            as_="moved", partition="t-0", is_not=leader, expect=v.must(target.rule("D631-07", "INT-28", "LD-31"))
         ),
         _goes_on(),
         v.Heal(as_="plug", fault="unplug"),
@@ -58,13 +54,11 @@ def short_of_processor(scenario: v.Scenario, target: v.TargetFacts, seed: int) -
 
 
 def _goes_on() -> v.Step:
-    return v.WorkloadAcks(as_="goes-on", more=20, within_ms=v.LIVENESS_TIMEOUT_MS, expect=v.must("ISR-05"))
+    return v.WorkloadAcks(as_="goes-on", more=20, expect=v.must("ISR-05"))
 
 
 def _returns(broker: str) -> v.Step:
-    return v.IsrIs(
-        as_="returned", partition="t-0", has=broker, within_ms=v.LIVENESS_TIMEOUT_MS, expect=v.must("ISR-06")
-    )
+    return v.IsrIs(as_="returned", partition="t-0", has=broker, expect=v.must("ISR-06"))
 
 
 def _plan(

@@ -35,10 +35,8 @@ def leader_cannot_write(torn: bool, scenario: v.Scenario, target: v.TargetFacts,
     steps = [
         *v.setup(leader),
         v.inject("broken", broken),
-        v.LeaderIs(
-            as_="moved", partition="t-0", is_not=leader, within_ms=v.LIVENESS_TIMEOUT_MS, expect=v.must("DISK-01")
-        ),
-        v.WorkloadAcks(as_="goes-on", more=20, within_ms=v.LIVENESS_TIMEOUT_MS, expect=v.must("LIVE-03")),
+        v.LeaderIs(as_="moved", partition="t-0", is_not=leader, expect=v.must("DISK-01")),
+        v.WorkloadAcks(as_="goes-on", more=20, expect=v.must("LIVE-03")),
         *_repaired(leader, "broken"),
         *v.teardown(),
     ]
@@ -54,11 +52,9 @@ def one_of_two_fails(scenario: v.Scenario, target: v.TargetFacts, seed: int) -> 
     leader, *others = v.replica_roles(scenario, seed)
     steps = [
         *v.setup(leader),
-        v.LeaderIs(as_="leader-ready-beside", partition="u-0", is_=leader, within_ms=v.LIVENESS_TIMEOUT_MS),
+        v.LeaderIs(as_="leader-ready-beside", partition="u-0", is_=leader),
         v.inject("broken", v.DiskErrorParameters(node=leader, operations=("write",), files=SEGMENTS)),
-        v.LeaderIs(
-            as_="moved", partition="t-0", is_not=leader, within_ms=v.LIVENESS_TIMEOUT_MS, expect=v.must("DISK-01")
-        ),
+        v.LeaderIs(as_="moved", partition="t-0", is_not=leader, expect=v.must("DISK-01")),
         v.ProduceProbe(
             as_="other",
             node=leader,
@@ -68,7 +64,7 @@ def one_of_two_fails(scenario: v.Scenario, target: v.TargetFacts, seed: int) -> 
             repeat=2,
             expect=v.answers("DISK-07", "served"),
         ),
-        v.WorkloadAcks(as_="goes-on", more=20, within_ms=v.LIVENESS_TIMEOUT_MS, expect=v.must("LIVE-03")),
+        v.WorkloadAcks(as_="goes-on", more=20, expect=v.must("LIVE-03")),
         *_repaired(leader, "broken"),
         *(_started_without(others[0], target) if target.follows_its_documents else []),
         *v.teardown(),
@@ -90,7 +86,7 @@ def _started_without(broker: str, target: v.TargetFacts) -> list[v.Step]:
         v.inject("gone", v.LogDirParameters(node=broker, partition="t-0", how="removed")),
         v.Shutdown(as_="stop-without", nodes=broker),
         v.Start(as_="start-without", nodes=broker),
-        v.BrokerActive(as_="back-without", node=broker, within_ms=v.LIVENESS_TIMEOUT_MS, expect=returned),
+        v.BrokerActive(as_="back-without", node=broker, expect=returned),
         v.ApiProbe(
             as_="not-made-anew",
             node=broker,
@@ -115,8 +111,8 @@ def follower_is_full(scenario: v.Scenario, target: v.TargetFacts, seed: int) -> 
     steps = [
         *v.setup(leader),
         v.inject("full", v.DiskFullParameters(node=follower)),
-        v.IsrIs(as_="left", partition="t-0", lacks=follower, within_ms=v.LIVENESS_TIMEOUT_MS, expect=v.must("DISK-02")),
-        v.WorkloadAcks(as_="goes-on", more=20, within_ms=v.LIVENESS_TIMEOUT_MS, expect=v.must("LIVE-03")),
+        v.IsrIs(as_="left", partition="t-0", lacks=follower, expect=v.must("DISK-02")),
+        v.WorkloadAcks(as_="goes-on", more=20, expect=v.must("LIVE-03")),
         *_repaired(follower, "full"),
         *(_dark(follower) if goes_dark else []),
         *v.teardown(),
@@ -127,19 +123,13 @@ def follower_is_full(scenario: v.Scenario, target: v.TargetFacts, seed: int) -> 
 
 def _dark(follower: str) -> list[v.Step]:
     return [
-        v.IsrIs(
-            as_="rejoined", partition="t-0", has=follower, within_ms=v.LIVENESS_TIMEOUT_MS, expect=v.must("ISR-06")
-        ),
+        v.IsrIs(as_="rejoined", partition="t-0", has=follower, expect=v.must("ISR-06")),
         v.Shutdown(as_="stop-cleanly", nodes=follower),
         v.Start(as_="start-again", nodes=follower),
         v.inject("dark", v.PowerLossParameters(nodes=follower)),
-        v.IsrIs(
-            as_="left-again", partition="t-0", lacks=follower, within_ms=v.LIVENESS_TIMEOUT_MS, expect=v.must("ISR-05")
-        ),
+        v.IsrIs(as_="left-again", partition="t-0", lacks=follower, expect=v.must("ISR-05")),
         v.Heal(as_="restart", fault="dark"),
-        v.IsrIs(
-            as_="refilled", partition="t-0", has=follower, within_ms=v.LIVENESS_TIMEOUT_MS, expect=v.must("DIR-04")
-        ),
+        v.IsrIs(as_="refilled", partition="t-0", has=follower, expect=v.must("DIR-04")),
     ]
 
 
@@ -149,7 +139,7 @@ def leader_is_slow(scenario: v.Scenario, target: v.TargetFacts, seed: int) -> v.
     steps = [
         *v.setup(leader),
         v.inject("slow", v.DiskSlowParameters(node=leader, ms=SLOW_MS, operations=("write",), files=SEGMENTS)),
-        v.WorkloadAcks(as_="goes-on", more=20, within_ms=v.LIVENESS_TIMEOUT_MS, expect=v.must("DISK-03")),
+        v.WorkloadAcks(as_="goes-on", more=20, expect=v.must("DISK-03")),
         v.Heal(as_="quick", fault="slow"),
         *v.teardown(),
     ]
@@ -167,10 +157,8 @@ def bit_flips(scenario: v.Scenario, target: v.TargetFacts, seed: int) -> v.Plan:
         ),
         v.inject("crash", v.KillParameters(nodes=follower)),
         v.Heal(as_="restart", fault="crash"),
-        v.Logged(as_="found", node=follower, says=CUT_OFF, within_ms=v.LIVENESS_TIMEOUT_MS, expect=v.must("DISK-04")),
-        v.IsrIs(
-            as_="rejoined", partition="t-0", has=follower, within_ms=v.LIVENESS_TIMEOUT_MS, expect=v.must("DIR-04")
-        ),
+        v.Logged(as_="found", node=follower, says=CUT_OFF, expect=v.must("DISK-04")),
+        v.IsrIs(as_="rejoined", partition="t-0", has=follower, expect=v.must("DIR-04")),
         *v.teardown(),
     ]
     more: list[v.Coverage] = [v.FaultProven(fault="flip"), v.FaultProven(fault="crash")]
@@ -183,12 +171,10 @@ def leader_loses_power(scenario: v.Scenario, target: v.TargetFacts, seed: int) -
     steps = [
         *v.setup(leader),
         v.inject("dark", v.PowerLossParameters(nodes=leader)),
-        v.LeaderIs(
-            as_="moved", partition="t-0", is_not=leader, within_ms=v.LIVENESS_TIMEOUT_MS, expect=v.must("DISK-05")
-        ),
-        v.WorkloadAcks(as_="goes-on", more=20, within_ms=v.LIVENESS_TIMEOUT_MS, expect=v.must("LIVE-03")),
+        v.LeaderIs(as_="moved", partition="t-0", is_not=leader, expect=v.must("DISK-05")),
+        v.WorkloadAcks(as_="goes-on", more=20, expect=v.must("LIVE-03")),
         v.Heal(as_="restart", fault="dark"),
-        v.IsrIs(as_="refilled", partition="t-0", has=leader, within_ms=v.LIVENESS_TIMEOUT_MS, expect=v.must("DIR-04")),
+        v.IsrIs(as_="refilled", partition="t-0", has=leader, expect=v.must("DIR-04")),
         *v.teardown(),
     ]
     return _plan(scenario, target, seed, [leader, *others], (leader,), steps, [v.FaultProven(fault="dark")])
@@ -218,11 +204,9 @@ def controllers_lose_power(scenario: v.Scenario, target: v.TargetFacts, seed: in
         v.inject("dark", v.PowerLossParameters(nodes=controllers)),
         v.Heal(as_="restart", fault="dark"),
         *([v.Heal(as_="in-time", fault="late")] if is_late else []),
-        v.ActiveController(as_="elected", within_ms=v.LIVENESS_TIMEOUT_MS, expect=v.must("LIVE-02")),
+        v.ActiveController(as_="elected", expect=v.must("LIVE-02")),
         *(
-            v.TopicCreatedThrough(
-                as_=f"create-{broker}", node=broker, within_ms=v.LIVENESS_TIMEOUT_MS, expect=v.must("LIVE-02")
-            )
+            v.TopicCreatedThrough(as_=f"create-{broker}", node=broker, expect=v.must("LIVE-02"))
             for broker in (leader, *others)
         ),
         *(
@@ -245,8 +229,8 @@ def controller_cannot_fsync(scenario: v.Scenario, target: v.TargetFacts, seed: i
         v.Bind(as_="first", node="active-controller"),
         v.inject("broken", v.DiskErrorParameters(node="$first", operations=("fsync",))),
         v.inject("crash", v.KillParameters(nodes=follower)),
-        v.IsrIs(as_="left", partition="t-0", lacks=follower, within_ms=v.LIVENESS_TIMEOUT_MS, expect=v.must("DISK-06")),
-        v.ActiveController(as_="another", is_not="$first", within_ms=v.LIVENESS_TIMEOUT_MS, expect=v.must("DISK-06")),
+        v.IsrIs(as_="left", partition="t-0", lacks=follower, expect=v.must("DISK-06")),
+        v.ActiveController(as_="another", is_not="$first", expect=v.must("DISK-06")),
         v.Heal(as_="restart", fault="crash"),
         *_repaired("$first", "broken"),
         *v.teardown(),
@@ -269,10 +253,8 @@ def vote_cannot_be_stored(scenario: v.Scenario, target: v.TargetFacts, seed: int
         v.inject("crash", v.KillParameters(nodes="$first")),
         elected,
         *_repaired("$stuck", "no-renames"),
-        v.ActiveController(
-            as_="elected", is_not="$first", within_ms=v.LIVENESS_TIMEOUT_MS, expect=v.must("DISK-08", "LIVE-02")
-        ),
-        v.TopicCreatedThrough(as_="decides", node=leader, within_ms=v.LIVENESS_TIMEOUT_MS, expect=v.must("LIVE-02")),
+        v.ActiveController(as_="elected", is_not="$first", expect=v.must("DISK-08", "LIVE-02")),
+        v.TopicCreatedThrough(as_="decides", node=leader, expect=v.must("LIVE-02")),
         v.Heal(as_="restart", fault="crash"),
         *v.teardown(),
     ]

@@ -172,11 +172,7 @@ def coordinator_paused(scenario: v.Scenario, target: v.TargetFacts, seed: int) -
         v.Bind(as_="former", node=f"coordinator:{GROUP}"),
         v.inject("sleep", v.PauseParameters(nodes="$former")),
         v.LeaderIs(
-            as_="moved",
-            partition=OFFSETS,
-            is_not="$former",
-            within_ms=v.LIVENESS_TIMEOUT_MS,
-            expect=v.must(target.rule("D631-07", "INT-28", "LD-31")),
+            as_="moved", partition=OFFSETS, is_not="$former", expect=v.must(target.rule("D631-07", "INT-28", "LD-31"))
         ),
         _reads("taken-over", "GRP-03"),
         v.Heal(as_="wake", fault="sleep"),

@@ -45,7 +45,6 @@ def _not_let_in(target: v.TargetFacts, broker: str) -> list[v.Step]:
             node=broker,
             says="INCONSISTENT_CLUSTER_ID",
             after=v.After(event="mount.injected"),
-            within_ms=v.LIVENESS_TIMEOUT_MS,
             expect=refused,
         ),
         v.BrokerEpochAbove(
@@ -98,15 +97,15 @@ def duplicate_controller(scenario: v.Scenario, target: v.TargetFacts, seed: int)
     steps = [
         *v.setup(leader),
         v.inject("second", v.DuplicateParameters(node=duplicate.name)),
-        v.WorkloadAcks(as_="goes-on", more=100, within_ms=v.LIVENESS_TIMEOUT_MS, expect=v.must("LIVE-03")),
-        v.ActiveController(as_="led", within_ms=v.LIVENESS_TIMEOUT_MS, expect=v.must("LIVE-02")),
+        v.WorkloadAcks(as_="goes-on", more=100, expect=v.must("LIVE-03")),
+        v.ActiveController(as_="led", expect=v.must("LIVE-02")),
         *v.teardown(),
     ]
     return _plan(scenario, target, seed, [leader, follower, other], steps, "second", duplicate)
 
 
 def _refused(name: str, node: str, *requirements: str) -> v.Step:
-    return v.NodeExited(as_=name, node=node, within_ms=v.LIVENESS_TIMEOUT_MS, expect=v.must(*requirements))
+    return v.NodeExited(as_=name, node=node, expect=v.must(*requirements))
 
 
 def _one_of_two(target: v.TargetFacts, leader: str, duplicate: str) -> list[v.Step]:
@@ -130,9 +129,7 @@ def _undisturbed(target: v.TargetFacts, leader: str) -> list[v.Step]:
     timeout_ms = 2 * v.scaled_timing(target).lease_ms
     return [
         v.BrokerEpochAbove(as_="ousted", node=leader, value="$epoch", within_ms=timeout_ms, expect=v.never("DIR-03")),
-        v.LeaderIs(
-            as_="leads-on", partition="t-0", is_=leader, within_ms=v.LIVENESS_TIMEOUT_MS, expect=v.must("DIR-03")
-        ),
+        v.LeaderIs(as_="leads-on", partition="t-0", is_=leader, expect=v.must("DIR-03")),
     ]
 
 

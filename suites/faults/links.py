@@ -25,11 +25,7 @@ def bridge(scenario: v.Scenario, target: v.TargetFacts, seed: int) -> v.Plan:
         *v.setup(leader),
         v.inject("split", v.BridgeParameters(nodes=leader, from_=(follower, v.metadata_store(target)), over=over)),
         v.LeaderIs(
-            as_="moved",
-            partition="t-0",
-            is_not=leader,
-            within_ms=v.LIVENESS_TIMEOUT_MS,
-            expect=v.must(target.rule("D631-07", "INT-28", "LD-31")),
+            as_="moved", partition="t-0", is_not=leader, expect=v.must(target.rule("D631-07", "INT-28", "LD-31"))
         ),
         # A leader that serves on hands out old metadata too, and a client that asks only that leader stays with it.
         *([] if serves_on else [_goes_on()]),
@@ -147,7 +143,7 @@ def follower_lost(how: Callable[[str, str], v.Step], scenario: v.Scenario, targe
     steps = [
         *v.setup(leader),
         how(leader, follower),
-        v.IsrIs(as_="left", partition="t-0", lacks=follower, within_ms=v.LIVENESS_TIMEOUT_MS, expect=v.must("ISR-05")),
+        v.IsrIs(as_="left", partition="t-0", lacks=follower, expect=v.must("ISR-05")),
         _goes_on(),
         v.Heal(as_="mend", fault="lose"),
         _returns(follower),
@@ -157,13 +153,11 @@ def follower_lost(how: Callable[[str, str], v.Step], scenario: v.Scenario, targe
 
 
 def _goes_on(more: int = 20) -> v.Step:
-    return v.WorkloadAcks(as_="goes-on", more=more, within_ms=v.LIVENESS_TIMEOUT_MS, expect=v.must("ISR-05"))
+    return v.WorkloadAcks(as_="goes-on", more=more, expect=v.must("ISR-05"))
 
 
 def _returns(broker: str) -> v.Step:
-    return v.IsrIs(
-        as_="returned", partition="t-0", has=broker, within_ms=v.LIVENESS_TIMEOUT_MS, expect=v.must("ISR-06")
-    )
+    return v.IsrIs(as_="returned", partition="t-0", has=broker, expect=v.must("ISR-06"))
 
 
 def _plan(

@@ -46,13 +46,7 @@ def start_moves(scenario: v.Scenario, target: v.TargetFacts, seed: int) -> v.Pla
         *_shown("by-size", leader, 4),
         *_shown_by_follower("by-size", other, 4, "DSTO-08"),
         v.Heal(as_="back", fault="away"),
-        v.IsrIs(
-            as_="in-sync",
-            partition=f"{TOPIC}-0",
-            has=follower,
-            within_ms=v.LIVENESS_TIMEOUT_MS,
-            expect=v.must("DSTO-10"),
-        ),
+        v.IsrIs(as_="in-sync", partition=f"{TOPIC}-0", has=follower, expect=v.must("DSTO-10")),
         *_shown_by_follower("anew", follower, 4, "DSTO-10"),
         _written("now", leader, 8),
         _changed("by-age", leader, "retention.ms", str(KEPT_MS)),
@@ -79,10 +73,7 @@ def start_moves(scenario: v.Scenario, target: v.TargetFacts, seed: int) -> v.Pla
         ],
         workload=v.WorkloadSpec(producers=tuple(_FILLED.values())),
         steps=steps,
-        coverage=[
-            *(v.FaultProven(fault=each) for each in ("away", "damage", "crash")),
-            v.StepDone(step="whole"),
-        ],
+        coverage=[*(v.FaultProven(fault=each) for each in ("away", "damage", "crash")), v.StepDone(step="whole")],
     )
 
 
@@ -205,25 +196,13 @@ def _stopped_and_started(leader: str, damage: Literal["garbage", "lost"]) -> lis
         v.inject("damage", damaged),
         v.Heal(as_="started", fault="damage"),
         *(
-            v.LeaderIs(
-                as_=f"leads-{topic}",
-                partition=f"{topic}-0",
-                is_=leader,
-                within_ms=v.LIVENESS_TIMEOUT_MS,
-                expect=v.must("LIVE-01"),
-            )
+            v.LeaderIs(as_=f"leads-{topic}", partition=f"{topic}-0", is_=leader, expect=v.must("LIVE-01"))
             for topic in _FILLED
         ),
         *_answers_as_before(STOPPED, leader, "DSTO-03"),
         *_answers_as_before(INDEXED, leader, "DSTO-05"),
         # A broker that ended over the files gave no answer that could be judged.
-        v.LeaderIs(
-            as_="still-led",
-            partition=f"{INDEXED}-0",
-            is_=leader,
-            within_ms=v.LIVENESS_TIMEOUT_MS,
-            expect=v.must("DSTO-05"),
-        ),
+        v.LeaderIs(as_="still-led", partition=f"{INDEXED}-0", is_=leader, expect=v.must("DSTO-05")),
     ]
 
 

@@ -20,7 +20,7 @@ def crash_loop(scenario: v.Scenario, target: v.TargetFacts, seed: int) -> v.Plan
     steps = [
         *v.setup(leader),
         v.inject("loop", v.CrashLoopParameters(node=follower, lives_ms=LIVES_MS, until="ready")),
-        v.WorkloadAcks(as_="goes-on", more=MORE, within_ms=v.LIVENESS_TIMEOUT_MS, expect=v.must("ISR-05")),
+        v.WorkloadAcks(as_="goes-on", more=MORE, expect=v.must("ISR-05")),
         v.Heal(as_="stay", fault="loop"),
         _back("back", follower, "ISR-06"),
         *v.teardown(),
@@ -46,7 +46,7 @@ def emptied(scenario: v.Scenario, target: v.TargetFacts, seed: int) -> v.Plan:
     steps = [
         *v.setup(leader),
         v.inject("empty", v.EmptiedParameters(nodes=follower)),
-        v.IsrIs(as_="left", partition="t-0", lacks=follower, within_ms=v.LIVENESS_TIMEOUT_MS, expect=v.must("ISR-05")),
+        v.IsrIs(as_="left", partition="t-0", lacks=follower, expect=v.must("ISR-05")),
         v.Heal(as_="restart", fault="empty"),
         _back("refilled", follower, "DIR-04"),
         *v.teardown(),
@@ -60,9 +60,9 @@ def restored(scenario: v.Scenario, target: v.TargetFacts, seed: int) -> v.Plan:
     steps = [
         *v.setup(leader),
         v.Backup(as_="earlier", node=follower),
-        v.WorkloadAcks(as_="since", more=MORE, within_ms=v.LIVENESS_TIMEOUT_MS),
+        v.WorkloadAcks(as_="since", more=MORE),
         v.inject("restore", v.RestoredParameters(node=follower, backup="earlier")),
-        v.IsrIs(as_="left", partition="t-0", lacks=follower, within_ms=v.LIVENESS_TIMEOUT_MS, expect=v.must("ISR-05")),
+        v.IsrIs(as_="left", partition="t-0", lacks=follower, expect=v.must("ISR-05")),
         v.Heal(as_="restart", fault="restore"),
         _back("caught-up", follower, "DIR-04"),
         *v.teardown(),
@@ -118,7 +118,7 @@ def _killed(leader: str, follower: str) -> list[v.Step]:
     The follower is in the ISR and lives, so that no deletion is over before it has taken part.
     """
     return [
-        v.IsrIs(as_="back", partition="u-0", has=follower, within_ms=v.LIVENESS_TIMEOUT_MS, expect=v.must("ISR-06")),
+        v.IsrIs(as_="back", partition="u-0", has=follower, expect=v.must("ISR-06")),
         _produced("deletable", leader),
         v.Produce(as_="since", topic="u", records=MORE, idempotent=True, expect=v.answers("LIVE-03", "served")),
         _notified("notified-again", follower, 2 * MORE),
@@ -131,18 +131,11 @@ def _killed(leader: str, follower: str) -> list[v.Step]:
 
 
 def _notified(as_: str, broker: str, offset: int) -> v.Step:
-    return v.Checkpoint(as_=as_, node=broker, partition="u-0", at_least=offset, within_ms=v.LIVENESS_TIMEOUT_MS)
+    return v.Checkpoint(as_=as_, node=broker, partition="u-0", at_least=offset)
 
 
 def _has(as_: str, broker: str, offset: int, requirement: str) -> v.Step:
-    return v.LogEnd(
-        as_=as_,
-        node=broker,
-        partition="u-0",
-        at_least=offset,
-        within_ms=v.LIVENESS_TIMEOUT_MS,
-        expect=v.must(requirement),
-    )
+    return v.LogEnd(as_=as_, node=broker, partition="u-0", at_least=offset, expect=v.must(requirement))
 
 
 def _loses(as_: str, broker: str, offset: int, requirement: str) -> v.Step:
@@ -190,7 +183,7 @@ def _deletion(as_: str, leader: str, expect: v.ExpectOutcome, within_ms: int = 0
 
 
 def _back(name: str, broker: str, requirement: str) -> v.Step:
-    return v.IsrIs(as_=name, partition="t-0", has=broker, within_ms=v.LIVENESS_TIMEOUT_MS, expect=v.must(requirement))
+    return v.IsrIs(as_=name, partition="t-0", has=broker, expect=v.must(requirement))
 
 
 def _plan(

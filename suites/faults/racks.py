@@ -42,9 +42,7 @@ def leader_unreachable(scenario: v.Scenario, target: v.TargetFacts, seed: int) -
         v.inject("cut-off", v.CutParameters(from_="site:main", to=leader)),
         _records("meanwhile", leader, CUT_OFF),
         _reads("read-of-follower", FIRST + READ_OF_FOLLOWER, v.must("DRACK-03", "DRACK-02")),
-        v.Checkpoint(
-            as_="committed", node=follower, partition="u-0", at_least=COMMITTED - 1, within_ms=v.LIVENESS_TIMEOUT_MS
-        ),
+        v.Checkpoint(as_="committed", node=follower, partition="u-0", at_least=COMMITTED - 1),
         _waits("waits", follower),
         v.ProduceProbe(as_="awaited", node=leader, topic="u", acks="all", expect=v.answers("LIVE-03", "served")),
         v.fetched("known", follower, "u", COMMITTED - 1, answer=_LAST_COMMITTED, within_ms=v.LIVENESS_TIMEOUT_MS),
@@ -54,11 +52,11 @@ def leader_unreachable(scenario: v.Scenario, target: v.TargetFacts, seed: int) -
         v.fetched("too-old", follower, "u", 0, version=WITHOUT_RACK, expect=v.answers("DRACK-05", "error:6")),
         v.inject("slow", v.StallParameters(from_=other, to=leader)),
         v.ProduceProbe(as_="uncommitted", node=leader, topic="u", expect=v.answers("LIVE-03", "served")),
-        v.LogEnd(as_="held", node=follower, partition="u-0", is_=COMMITTED + 1, within_ms=v.LIVENESS_TIMEOUT_MS),
+        v.LogEnd(as_="held", node=follower, partition="u-0", is_=COMMITTED + 1),
         _asks("at-the-end", follower, COMMITTED, v.answers("DRACK-03", "served")),
         _asks("not-committed", follower, COMMITTED + 1, v.answers("DRACK-04", "error:78")),
         _asks("not-there", follower, COMMITTED + 2, v.answers("DRACK-04", "error:1")),
-        v.IsrIs(as_="lags", partition="u-0", lacks=other, within_ms=v.LIVENESS_TIMEOUT_MS, expect=v.must("ISR-05")),
+        v.IsrIs(as_="lags", partition="u-0", lacks=other, expect=v.must("ISR-05")),
         v.fetched("laggard", leader, "u", 0, rack=other, answer=_FROM_LEADER, expect=v.answers("DRACK-02", "served")),
         v.Heal(as_="released", fault="slow"),
         v.Heal(as_="reachable", fault="cut-off"),
@@ -103,9 +101,7 @@ def _records(as_: str, leader: str, records: int) -> v.Step:
 
 def _reads(as_: str, records: int, expect: v.Expect) -> v.Step:
     """Wait until the consumer has got so many records in all."""
-    return v.WorkloadReads(
-        as_=as_, consumer="c1", more=records, since="start", within_ms=v.LIVENESS_TIMEOUT_MS, expect=expect
-    )
+    return v.WorkloadReads(as_=as_, consumer="c1", more=records, since="start", expect=expect)
 
 
 def _shown(brokers: Sequence[str]) -> list[v.Step]:

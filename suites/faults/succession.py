@@ -16,8 +16,8 @@ def outside_the_isr(scenario: v.Scenario, target: v.TargetFacts, seed: int) -> v
     steps = [
         *v.setup(leader),
         v.inject("behind", v.StallParameters(from_=follower, to=leader)),
-        v.IsrIs(as_="dropped", partition="t-0", is_=leader, within_ms=v.LIVENESS_TIMEOUT_MS, expect=shrinks),
-        v.WorkloadAcks(as_="without-it", more=20, within_ms=v.LIVENESS_TIMEOUT_MS, expect=shrinks),
+        v.IsrIs(as_="dropped", partition="t-0", is_=leader, expect=shrinks),
+        v.WorkloadAcks(as_="without-it", more=20, expect=shrinks),
         v.inject("kill", v.KillParameters(nodes=leader)),
         *_no_successor(target, timing, leader, follower, ("LD-12", "LD-28", "DLD-22")),
         *v.teardown(),
@@ -80,9 +80,7 @@ def _no_successor(
     """
     waits, usurped, returns = (target.rule("ISR-09", "ISR-09", rule) for rule in leader_driven)
     return [
-        v.LeaderIs(
-            as_="leaderless", partition="t-0", is_="none", within_ms=v.LIVENESS_TIMEOUT_MS, expect=v.must(waits)
-        ),
+        v.LeaderIs(as_="leaderless", partition="t-0", is_="none", expect=v.must(waits)),
         v.LeaderIs(
             as_="usurps",
             partition="t-0",
@@ -91,9 +89,7 @@ def _no_successor(
             expect=v.never(usurped),
         ),
         v.Heal(as_="restart", fault="kill"),
-        v.LeaderIs(
-            as_="leads-again", partition="t-0", is_=leader, within_ms=v.LIVENESS_TIMEOUT_MS, expect=v.must(returns)
-        ),
+        v.LeaderIs(as_="leads-again", partition="t-0", is_=leader, expect=v.must(returns)),
     ]
 
 

@@ -55,21 +55,13 @@ def fenced_producer(scenario: v.Scenario, target: v.TargetFacts, seed: int) -> v
         v.inject("sleep", v.PauseParameters(nodes="$leads")),
         v.Workload(as_="second", action="start", only=("x2",)),
         v.LeaderIs(
-            as_="moved",
-            partition="x-0",
-            is_not="$leads",
-            within_ms=v.LIVENESS_TIMEOUT_MS,
-            expect=v.must(target.rule("D631-07", "INT-28", "LD-31")),
+            as_="moved", partition="x-0", is_not="$leads", expect=v.must(target.rule("D631-07", "INT-28", "LD-31"))
         ),
         v.Heal(as_="wake", fault="sleep"),
         *_going_on("x2"),
         v.Workload(as_="third", action="start", only=("x3",)),
         v.WorkloadAcks(
-            as_="taken-over",
-            producer="x3",
-            more=10,
-            within_ms=2 * v.LIVENESS_TIMEOUT_MS,
-            expect=v.must("LIVE-03"),
+            as_="taken-over", producer="x3", more=10, within_ms=2 * v.LIVENESS_TIMEOUT_MS, expect=v.must("LIVE-03")
         ),
         *v.teardown(),
     ]
@@ -78,8 +70,8 @@ def fenced_producer(scenario: v.Scenario, target: v.TargetFacts, seed: int) -> v
 
 def _working(producer: str) -> list[v.Step]:
     return [
-        v.WorkloadAcks(as_="transactions", producer=producer, more=MORE, within_ms=v.LIVENESS_TIMEOUT_MS),
-        v.WorkloadReads(as_="read", consumer="committed", more=MORE, within_ms=v.LIVENESS_TIMEOUT_MS),
+        v.WorkloadAcks(as_="transactions", producer=producer, more=MORE),
+        v.WorkloadReads(as_="read", consumer="committed", more=MORE),
     ]
 
 

@@ -23,14 +23,14 @@ def rolling_upgrade(scenario: v.Scenario, target: v.TargetFacts, seed: int) -> v
         *_rolled(_controllers(target), "new"),
         *_rolled([follower], "new"),
         v.inject("kill", v.KillParameters(nodes=leader)),
-        v.WorkloadAcks(as_="goes-on", more=20, within_ms=v.LIVENESS_TIMEOUT_MS, expect=v.must("UPG-01")),
+        v.WorkloadAcks(as_="goes-on", more=20, expect=v.must("UPG-01")),
         v.Heal(as_="restart", fault="kill"),
         _in_sync("restarted", leader, "UPG-02"),
         *_early_finalization(target),
         *_rolled([last], "new"),
         *_rolled([leader], "new", how="kill"),
         *_finalization(target, [follower, leader, last]),
-        v.WorkloadAcks(as_="finalized", more=20, within_ms=v.LIVENESS_TIMEOUT_MS, expect=v.must("UPG-03")),
+        v.WorkloadAcks(as_="finalized", more=20, expect=v.must("UPG-03")),
         *v.teardown(),
     ]
     return _plan(scenario, target, seed, [leader, follower, last], steps, f"new-{leader}", "kill")
@@ -44,8 +44,8 @@ def downgrade(scenario: v.Scenario, target: v.TargetFacts, seed: int) -> v.Plan:
         *v.setup(leader),
         *_rolled(upgraded, "new"),
         v.inject("pause", v.PauseParameters(nodes=follower)),
-        v.IsrIs(as_="left", partition="t-0", lacks=follower, within_ms=v.LIVENESS_TIMEOUT_MS, expect=v.must("ISR-05")),
-        v.WorkloadAcks(as_="goes-on", more=20, within_ms=v.LIVENESS_TIMEOUT_MS, expect=v.must("UPG-01")),
+        v.IsrIs(as_="left", partition="t-0", lacks=follower, expect=v.must("ISR-05")),
+        v.WorkloadAcks(as_="goes-on", more=20, expect=v.must("UPG-01")),
         v.Heal(as_="resume", fault="pause"),
         _in_sync("resumed", follower, "ISR-06"),
         *_rolled([leader], "old", how="kill"),
@@ -68,16 +68,12 @@ def _rolled(
         if v.node_id(node) in v.BROKER_IDS:
             yield _in_sync(f"{release}-{node}-in-sync", node, "UPG-05" if release == "old" else "UPG-02")
         else:
-            yield v.ActiveController(
-                as_=f"{release}-{node}-quorum", within_ms=v.LIVENESS_TIMEOUT_MS, expect=v.must("LIVE-02")
-            )
-        yield v.WorkloadAcks(
-            as_=f"{release}-{node}-goes-on", more=5, within_ms=v.LIVENESS_TIMEOUT_MS, expect=v.must("UPG-01")
-        )
+            yield v.ActiveController(as_=f"{release}-{node}-quorum", expect=v.must("LIVE-02"))
+        yield v.WorkloadAcks(as_=f"{release}-{node}-goes-on", more=5, expect=v.must("UPG-01"))
 
 
 def _in_sync(name: str, broker: str, requirement: str) -> v.Step:
-    return v.IsrIs(as_=name, partition="t-0", has=broker, within_ms=v.LIVENESS_TIMEOUT_MS, expect=v.must(requirement))
+    return v.IsrIs(as_=name, partition="t-0", has=broker, expect=v.must(requirement))
 
 
 def _early_finalization(target: v.TargetFacts) -> Iterator[v.Step]:

@@ -15,14 +15,10 @@ def stale(scenario: v.Scenario, target: v.TargetFacts, seed: int) -> v.Plan:
         v.Bind(as_="broker-epoch", value=f"broker-epoch:{follower}"),
         v.Bind(as_="leader-epoch", value="leader-epoch:t-0"),
         v.inject("bounce", v.KillParameters(nodes=follower)),
-        v.Registered(as_="gone", node=follower, is_=False, within_ms=v.LIVENESS_TIMEOUT_MS, expect=v.must("INT-43")),
+        v.Registered(as_="gone", node=follower, is_=False, expect=v.must("INT-43")),
         v.Heal(as_="back", fault="bounce"),
-        v.BrokerEpochAbove(
-            as_="anew", node=follower, value="$broker-epoch", within_ms=v.LIVENESS_TIMEOUT_MS, expect=v.must("DINT-09")
-        ),
-        v.IsrIs(
-            as_="rejoined", partition="t-0", has=follower, within_ms=v.LIVENESS_TIMEOUT_MS, expect=v.must("INT-26")
-        ),
+        v.BrokerEpochAbove(as_="anew", node=follower, value="$broker-epoch", expect=v.must("DINT-09")),
+        v.IsrIs(as_="rejoined", partition="t-0", has=follower, expect=v.must("INT-26")),
         *_three("controller", follower, v.answers("DINT-05", "error:11"), controller_epoch="stale"),
         *_three("broker", follower, v.answers("DINT-06", "error:77"), broker_epoch="$broker-epoch"),
         *_old_leader_term(follower),
@@ -44,12 +40,10 @@ def stale(scenario: v.Scenario, target: v.TargetFacts, seed: int) -> v.Plan:
         *_twice(follower),
         v.Bind(as_="controller-epoch", value="controller-epoch"),
         v.inject("failover", v.KillParameters(nodes=controller)),
-        v.ActiveController(as_="elected", is_not=controller, within_ms=v.LIVENESS_TIMEOUT_MS, expect=v.must("INT-66")),
-        v.BrokerActive(as_="known", node=follower, within_ms=v.LIVENESS_TIMEOUT_MS, expect=v.must("INT-64")),
+        v.ActiveController(as_="elected", is_not=controller, expect=v.must("INT-66")),
+        v.BrokerActive(as_="known", node=follower, expect=v.must("INT-64")),
         v.Heal(as_="restored", fault="failover"),
-        v.IsrIs(
-            as_="whole-again", partition="t-0", has=controller, within_ms=v.LIVENESS_TIMEOUT_MS, expect=v.must("ISR-06")
-        ),
+        v.IsrIs(as_="whole-again", partition="t-0", has=controller, expect=v.must("ISR-06")),
         *_three("past", follower, v.answers("DINT-05", "error:11"), controller_epoch="$controller-epoch"),
         *v.teardown(),
     ]
@@ -69,12 +63,7 @@ def stale(scenario: v.Scenario, target: v.TargetFacts, seed: int) -> v.Plan:
 
 
 def _three(
-    name: str,
-    broker: str,
-    expect: v.ExpectOutcome,
-    *,
-    controller_epoch: str = "current",
-    broker_epoch: str = "current",
+    name: str, broker: str, expect: v.ExpectOutcome, *, controller_epoch: str = "current", broker_epoch: str = "current"
 ) -> list[v.Step]:
     """Return all three commands, each of which would have an effect if the broker obeyed it."""
     return [
@@ -173,7 +162,7 @@ def stalled_channel(scenario: v.Scenario, target: v.TargetFacts, seed: int) -> v
             as_="given-up", node=unheard, is_=False, within_ms=3 * timing.session_ms, expect=v.never("INT-43")
         ),
         v.Hold(as_="long", after="stall.proven", ms=6000),
-        v.WorkloadAcks(as_="goes-on", more=20, within_ms=v.LIVENESS_TIMEOUT_MS, expect=v.must("LIVE-03")),
+        v.WorkloadAcks(as_="goes-on", more=20, expect=v.must("LIVE-03")),
         v.Heal(as_="mend", fault="stall"),
         *v.teardown(),
         v.MetadataProbe(as_="knows-at-last", node=unheard, topic="news", expect=v.answers("INT-18", "served")),

@@ -16,16 +16,12 @@ def leader_killed(scenario: v.Scenario, target: v.TargetFacts, seed: int) -> v.P
     steps = [
         *v.setup(leader),
         v.inject("kill", v.KillParameters(nodes=leader)),
-        v.LeaderIs(
-            as_="moved", partition="t-0", is_not=leader, within_ms=v.LIVENESS_TIMEOUT_MS, expect=v.must("INT-37")
-        ),
-        v.WorkloadAcks(as_="goes-on", more=20, within_ms=v.LIVENESS_TIMEOUT_MS, expect=v.must("INT-33")),
+        v.LeaderIs(as_="moved", partition="t-0", is_not=leader, expect=v.must("INT-37")),
+        v.WorkloadAcks(as_="goes-on", more=20, expect=v.must("INT-33")),
         v.Heal(as_="restart", fault="kill"),
-        v.IsrIs(as_="rejoined", partition="t-0", has=leader, within_ms=v.LIVENESS_TIMEOUT_MS, expect=v.must("INT-26")),
+        v.IsrIs(as_="rejoined", partition="t-0", has=leader, expect=v.must("INT-26")),
         v.elect_preferred("prefer", "t-0"),
-        v.LeaderIs(
-            as_="leads-again", partition="t-0", is_=leader, within_ms=v.LIVENESS_TIMEOUT_MS, expect=v.must("INT-39")
-        ),
+        v.LeaderIs(as_="leads-again", partition="t-0", is_=leader, expect=v.must("INT-39")),
         v.znode_absent("done", v.PREFERRED, v.must("DINT-21")),
         *v.teardown(),
     ]
@@ -63,32 +59,20 @@ def _controller(scenario: v.Scenario, target: v.TargetFacts, seed: int, fault: v
             as_="promised", node="$old", topic="promised", timeout_ms=10_000, expect=v.answers("INT-03", "served")
         ),
         fault,
-        v.ActiveController(
-            as_="elected", is_not="$old", within_ms=v.LIVENESS_TIMEOUT_MS, expect=v.must("INT-66", "INT-63")
-        ),
+        v.ActiveController(as_="elected", is_not="$old", expect=v.must("INT-66", "INT-63")),
         *(
-            v.TopicCreatedThrough(
-                as_=f"create-{broker}", node=broker, within_ms=v.LIVENESS_TIMEOUT_MS, expect=v.must("INT-05", "INT-09")
-            )
+            v.TopicCreatedThrough(as_=f"create-{broker}", node=broker, expect=v.must("INT-05", "INT-09"))
             for broker in (leader, follower)
         ),
-        v.MetadataFrom(
-            as_="kept", node=follower, partition="promised-0", within_ms=v.LIVENESS_TIMEOUT_MS, expect=v.must("INT-06")
-        ),
+        v.MetadataFrom(as_="kept", node=follower, partition="promised-0", expect=v.must("INT-06")),
         *refused_at_old_epoch("past", leader, "$old-epoch"),
-        v.WorkloadAcks(as_="goes-on", more=20, within_ms=v.LIVENESS_TIMEOUT_MS, expect=v.must("LIVE-03")),
+        v.WorkloadAcks(as_="goes-on", more=20, expect=v.must("LIVE-03")),
         v.Heal(as_="mend", fault="fault"),
-        v.BrokerActive(as_="returned", node=controller, within_ms=v.LIVENESS_TIMEOUT_MS, expect=v.must("INT-51")),
-        v.BrokerEpochAbove(
-            as_="anew",
-            node=controller,
-            value="$old-broker-epoch",
-            within_ms=v.LIVENESS_TIMEOUT_MS,
-            expect=v.must("INT-51"),
-        ),
+        v.BrokerActive(as_="returned", node=controller, expect=v.must("INT-51")),
+        v.BrokerEpochAbove(as_="anew", node=controller, value="$old-broker-epoch", expect=v.must("INT-51")),
         v.ActiveController(as_="active-again", is_=controller, within_ms=500, expect=v.never("INT-62")),
         # Otherwise its return to the ISR, or the updates about that, would be taken for an effect of the probe.
-        v.Converged(as_="settled", within_ms=v.LIVENESS_TIMEOUT_MS, expect=v.must("LIVE-01")),
+        v.Converged(as_="settled", expect=v.must("LIVE-01")),
         v.ControlledShutdownProbe(
             as_="not-controller",
             node=controller,
@@ -121,9 +105,9 @@ def in_turn(scenario: v.Scenario, target: v.TargetFacts, seed: int) -> v.Plan:
     for broker in (follower, leader, controller):
         steps += [
             v.inject(f"kill-{broker}", v.KillParameters(nodes=broker)),
-            v.Registered(as_=f"gone-{broker}", node=broker, is_=False, within_ms=v.LIVENESS_TIMEOUT_MS, expect=gone),
+            v.Registered(as_=f"gone-{broker}", node=broker, is_=False, expect=gone),
             v.Heal(as_=f"restart-{broker}", fault=f"kill-{broker}"),
-            v.Converged(as_=f"whole-{broker}", within_ms=v.LIVENESS_TIMEOUT_MS, expect=v.must("LIVE-01")),
+            v.Converged(as_=f"whole-{broker}", expect=v.must("LIVE-01")),
         ]
     return v.build_plan(
         scenario,
@@ -146,10 +130,8 @@ def bounced_inside(scenario: v.Scenario, target: v.TargetFacts, seed: int) -> v.
 
 def bounced_beyond(scenario: v.Scenario, target: v.TargetFacts, seed: int) -> v.Plan:
     follower = v.replica_roles(scenario, seed)[1]
-    gone = v.Registered(as_="gone", node=follower, is_=False, within_ms=v.LIVENESS_TIMEOUT_MS, expect=v.must("INT-43"))
-    left = v.IsrIs(
-        as_="left", partition="t-0", lacks=follower, within_ms=v.LIVENESS_TIMEOUT_MS, expect=v.must("INT-28")
-    )
+    gone = v.Registered(as_="gone", node=follower, is_=False, expect=v.must("INT-43"))
+    left = v.IsrIs(as_="left", partition="t-0", lacks=follower, expect=v.must("INT-28"))
     return _bounced(scenario, target, seed, [gone, left], session_ms=None)
 
 
@@ -167,14 +149,10 @@ def bounced_unseen(scenario: v.Scenario, target: v.TargetFacts, seed: int) -> v.
         v.Heal(as_="restart", fault="kill"),
         _most_of_its_session(target, follower),
         v.inject("sleep", v.PauseParameters(nodes=controller)),
-        v.BrokerEpochAbove(
-            as_="anew", node=follower, value="$epoch", within_ms=v.LIVENESS_TIMEOUT_MS, expect=v.must("DINT-17")
-        ),
+        v.BrokerEpochAbove(as_="anew", node=follower, value="$epoch", expect=v.must("DINT-17")),
         v.Heal(as_="wake", fault="sleep"),
-        v.BrokerActive(as_="active", node=follower, within_ms=v.LIVENESS_TIMEOUT_MS, expect=v.must("INT-25")),
-        v.IsrIs(
-            as_="rejoined", partition="t-0", has=follower, within_ms=v.LIVENESS_TIMEOUT_MS, expect=v.must("INT-26")
-        ),
+        v.BrokerActive(as_="active", node=follower, expect=v.must("INT-25")),
+        v.IsrIs(as_="rejoined", partition="t-0", has=follower, expect=v.must("INT-26")),
         *v.teardown(),
     ]
     return v.build_plan(
@@ -219,17 +197,9 @@ def _bounced(
         v.inject("kill", v.KillParameters(nodes=follower, back="running")),
         *away,
         v.Heal(as_="restart", fault="kill"),
-        v.BrokerEpochAbove(
-            as_="anew", node=follower, value="$epoch", within_ms=v.LIVENESS_TIMEOUT_MS, expect=v.must("DINT-17")
-        ),
-        v.BrokerActive(as_="active", node=follower, within_ms=v.LIVENESS_TIMEOUT_MS, expect=v.must("INT-25")),
-        v.LeaderEpochAbove(
-            as_="new-version",
-            partition="t-0",
-            value="$leader-epoch",
-            within_ms=v.LIVENESS_TIMEOUT_MS,
-            expect=v.must("DINT-11"),
-        ),
+        v.BrokerEpochAbove(as_="anew", node=follower, value="$epoch", expect=v.must("DINT-17")),
+        v.BrokerActive(as_="active", node=follower, expect=v.must("INT-25")),
+        v.LeaderEpochAbove(as_="new-version", partition="t-0", value="$leader-epoch", expect=v.must("DINT-11")),
         v.ControlledShutdownProbe(
             as_="predecessor",
             node="active-controller",
@@ -238,9 +208,7 @@ def _bounced(
             expect=v.answers("DINT-24", "error:77"),
             unchanged=("brokers",),
         ),
-        v.IsrIs(
-            as_="rejoined", partition="t-0", has=follower, within_ms=v.LIVENESS_TIMEOUT_MS, expect=v.must("INT-26")
-        ),
+        v.IsrIs(as_="rejoined", partition="t-0", has=follower, expect=v.must("INT-26")),
         *v.teardown(),
     ]
     return v.build_plan(

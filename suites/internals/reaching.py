@@ -27,17 +27,9 @@ def stale_metadata(scenario: v.Scenario, target: v.TargetFacts, seed: int) -> v.
         v.CreateTopicProbe(
             as_="news", node=controller, topic="news", timeout_ms=9000, expect=v.answers("INT-03", "served")
         ),
-        v.MetadataFrom(
-            as_="notified", node=follower, partition="news-0", within_ms=v.LIVENESS_TIMEOUT_MS, expect=v.must("INT-23")
-        ),
+        v.MetadataFrom(as_="notified", node=follower, partition="news-0", expect=v.must("INT-23")),
         v.reassign("move", {"u-0": (controller,)}),
-        v.LeaderIs(
-            as_="led-elsewhere",
-            partition="u-0",
-            is_=controller,
-            within_ms=v.LIVENESS_TIMEOUT_MS,
-            expect=v.must("INT-38"),
-        ),
+        v.LeaderIs(as_="led-elsewhere", partition="u-0", is_=controller, expect=v.must("INT-38")),
         v.MetadataFrom(
             as_="learns",
             node=leader,
@@ -48,21 +40,15 @@ def stale_metadata(scenario: v.Scenario, target: v.TargetFacts, seed: int) -> v.
         ),
         v.MetadataProbe(as_="outdated", node=leader, topic="news", repeat=4, expect=old("K343-02")),
         v.IsrIs(
-            as_="shrunk",
-            partition="t-0",
-            lacks=controller,
-            within_ms=v.LIVENESS_TIMEOUT_MS,
-            expect=v.must("INT-02", "K343-04", "K343-58", "DINT-01"),
+            as_="shrunk", partition="t-0", lacks=controller, expect=v.must("INT-02", "K343-04", "K343-58", "DINT-01")
         ),
-        v.WorkloadAcks(as_="goes-on", more=20, within_ms=v.LIVENESS_TIMEOUT_MS, expect=v.must("LIVE-03")),
+        v.WorkloadAcks(as_="goes-on", more=20, expect=v.must("LIVE-03")),
         v.Registered(as_="given-up", node=leader, is_=False, within_ms=500, expect=v.never("K343-01")),
         v.LeaderIs(as_="deposed", partition="t-0", is_not=leader, within_ms=500, expect=v.never("INT-43")),
         *v.service_probes("alive", leader, v.answers("K343-57", "served"), repeat=1),
         v.MetadataProbe(as_="still-outdated", node=leader, topic="news", repeat=4, expect=old("K343-03")),
         v.Heal(as_="mend", fault="cut"),
-        v.IsrIs(
-            as_="rejoined", partition="t-0", has=controller, within_ms=v.LIVENESS_TIMEOUT_MS, expect=v.must("ISR-06")
-        ),
+        v.IsrIs(as_="rejoined", partition="t-0", has=controller, expect=v.must("ISR-06")),
         *v.teardown(),
         v.MetadataProbe(as_="up-to-date", node=leader, topic="news", expect=v.answers("INT-18", "served")),
     ]
@@ -130,7 +116,7 @@ def without_zookeeper(fault: Fault, scenario: v.Scenario, target: v.TargetFacts,
         ),
         v.Heal(as_="mend", fault="cut"),
         *(_returned(leader) if ends else []),
-        v.BrokerActive(as_="active", node=leader, within_ms=v.LIVENESS_TIMEOUT_MS, expect=v.must("INT-51")),
+        v.BrokerActive(as_="active", node=leader, expect=v.must("INT-51")),
         *v.teardown(),
     ]
     return v.build_plan(
@@ -150,14 +136,8 @@ def without_zookeeper(fault: Fault, scenario: v.Scenario, target: v.TargetFacts,
 
 def _given_up(leader: str) -> list[v.Step]:
     return [
-        v.Registered(as_="gone", node=leader, is_=False, within_ms=v.LIVENESS_TIMEOUT_MS, expect=v.must("INT-43")),
-        v.LeaderIs(
-            as_="moved",
-            partition="t-0",
-            is_not=leader,
-            within_ms=v.LIVENESS_TIMEOUT_MS,
-            expect=v.must("INT-28", "INT-08", "INT-44", "INT-53"),
-        ),
+        v.Registered(as_="gone", node=leader, is_=False, expect=v.must("INT-43")),
+        v.LeaderIs(as_="moved", partition="t-0", is_not=leader, expect=v.must("INT-28", "INT-08", "INT-44", "INT-53")),
         # Records that the successor fetched before it was notified are acknowledged rightly.
         v.Bind(as_="successor", node="leader:t-0"),
         v.learns_leader("notified", "$successor", "t-0", "$successor", v.must("INT-22")),
@@ -173,10 +153,8 @@ def _fenced(leader: str, deadline_ms: int) -> list[v.Step]:
 
 def _returned(leader: str) -> list[v.Step]:
     return [
-        v.BrokerEpochAbove(
-            as_="anew", node=leader, value="$epoch", within_ms=v.LIVENESS_TIMEOUT_MS, expect=v.must("INT-51")
-        ),
-        v.IsrIs(as_="rejoined", partition="t-0", has=leader, within_ms=v.LIVENESS_TIMEOUT_MS, expect=v.must("HW-04")),
+        v.BrokerEpochAbove(as_="anew", node=leader, value="$epoch", expect=v.must("INT-51")),
+        v.IsrIs(as_="rejoined", partition="t-0", has=leader, expect=v.must("HW-04")),
     ]
 
 

@@ -25,7 +25,7 @@ def at_the_znode(scenario: v.Scenario, target: v.TargetFacts, seed: int) -> v.Pl
         *_ends(target, duplicate.name),
         v.BrokerEpochAbove(as_="ousted", node=original, value="$epoch", within_ms=500, expect=v.never("DINT-17")),
         *v.service_probes("original", original, v.answers("INT-50", "served"), repeat=1)[:1],
-        v.WorkloadAcks(as_="goes-on", more=20, within_ms=v.LIVENESS_TIMEOUT_MS, expect=v.must("LIVE-03")),
+        v.WorkloadAcks(as_="goes-on", more=20, expect=v.must("LIVE-03")),
         v.Heal(as_="duplicate-is-gone", fault="duplicate"),
         *v.teardown(),
     ]
@@ -49,7 +49,7 @@ def _ends(target: v.TargetFacts, duplicate: str) -> list[v.Step]:
     """The duplicate waits one session timeout, then ends with the exit code of a refused configuration."""
     expect = target.unless("AZ-02", v.must("DINT-17"), v.must("DINT-17"))
     code = 1 if target.differs("AZ-02") else REFUSED
-    return [v.NodeExited(as_="refused", node=duplicate, code=code, within_ms=v.LIVENESS_TIMEOUT_MS, expect=expect)]
+    return [v.NodeExited(as_="refused", node=duplicate, code=code, expect=expect)]
 
 
 def taken_after_expiry(scenario: v.Scenario, target: v.TargetFacts, seed: int) -> v.Plan:
@@ -60,15 +60,13 @@ def taken_after_expiry(scenario: v.Scenario, target: v.TargetFacts, seed: int) -
         *v.setup(leader),
         v.Bind(as_="epoch", value=f"broker-epoch:{original}"),
         v.inject("cut", v.CutParameters(from_=original, to="zookeeper")),
-        v.Registered(as_="gone", node=original, is_=False, within_ms=v.LIVENESS_TIMEOUT_MS, expect=v.must("INT-43")),
+        v.Registered(as_="gone", node=original, is_=False, expect=v.must("INT-43")),
         v.inject("duplicate", v.DuplicateParameters(node=duplicate.name)),
-        v.BrokerEpochAbove(
-            as_="taken", node=original, value="$epoch", within_ms=v.LIVENESS_TIMEOUT_MS, expect=v.must("INT-50")
-        ),
+        v.BrokerEpochAbove(as_="taken", node=original, value="$epoch", expect=v.must("INT-50")),
         v.Heal(as_="mend", fault="cut"),
         *_gives_up(target, original),
         v.Heal(as_="duplicate-dies", fault="duplicate"),
-        v.Registered(as_="free", node=original, is_=False, within_ms=v.LIVENESS_TIMEOUT_MS, expect=v.must("INT-43")),
+        v.Registered(as_="free", node=original, is_=False, expect=v.must("INT-43")),
         *_started_again(target, original),
         *v.teardown(),
     ]
@@ -89,9 +87,7 @@ def taken_after_expiry(scenario: v.Scenario, target: v.TargetFacts, seed: int) -
 
 def _gives_up(target: v.TargetFacts, original: str) -> list[v.Step]:
     if not target.differs("AZ-03"):
-        return [
-            v.NodeExited(as_="original-ends", node=original, within_ms=v.LIVENESS_TIMEOUT_MS, expect=v.must("DINT-18"))
-        ]
+        return [v.NodeExited(as_="original-ends", node=original, expect=v.must("DINT-18"))]
     stays = v.never("DINT-18").model_copy(update={"difference": "AZ-03"})
     return [v.NodeExited(as_="original-ends", node=original, within_ms=5000, expect=stays)]
 
@@ -125,7 +121,7 @@ def hears_nothing(scenario: v.Scenario, target: v.TargetFacts, seed: int) -> v.P
         v.Hold(as_="past-its-timeout", after="unheard.proven", ms=timing.session_ms + 2 * GRACE_MS),
         v.NodeExited(as_="gives-up", node=broker, within_ms=400, expect=v.never(waits)),
         v.Heal(as_="mend", fault="unheard"),
-        v.Registered(as_="has-its-id", node=broker, is_=True, within_ms=v.LIVENESS_TIMEOUT_MS, expect=v.must(waits)),
+        v.Registered(as_="has-its-id", node=broker, is_=True, expect=v.must(waits)),
         *v.teardown(),
     ]
     return v.build_plan(

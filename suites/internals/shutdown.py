@@ -20,9 +20,7 @@ def build(scenario: v.Scenario, target: v.TargetFacts, seed: int) -> v.Plan:
         steps += _shut_down(broker, 0 if target.has_kip_343 else None, *(("K343-12", "K343-37") if stops else ()))
     steps += [
         v.elect_preferred("prefer", "t-0"),
-        v.LeaderIs(
-            as_="leads-again", partition="t-0", is_=leader, within_ms=v.LIVENESS_TIMEOUT_MS, expect=v.must("INT-39")
-        ),
+        v.LeaderIs(as_="leads-again", partition="t-0", is_=leader, expect=v.must("INT-39")),
         *v.teardown(),
     ]
     return v.build_plan(
@@ -54,9 +52,7 @@ def _shut_down(broker: str, code: int | None, *serves: str) -> list[v.Step]:
             timeout_ms=20_000,
             expect=v.answers("DINT-25", "served", *serves),
         ),
-        v.NodeExited(
-            as_=f"ended-{broker}", node=broker, code=code, within_ms=v.LIVENESS_TIMEOUT_MS, expect=v.must("DINT-24")
-        ),
+        v.NodeExited(as_=f"ended-{broker}", node=broker, code=code, expect=v.must("DINT-24")),
         v.Logged(
             as_=f"without-leave-{broker}",
             node=broker,
@@ -65,17 +61,9 @@ def _shut_down(broker: str, code: int | None, *serves: str) -> list[v.Step]:
             within_ms=200,
             expect=v.never("DINT-24"),
         ),
-        v.LeaderIs(
-            as_=f"moved-{broker}",
-            partition="t-0",
-            is_not=broker,
-            within_ms=v.LIVENESS_TIMEOUT_MS,
-            expect=v.must("INT-40"),
-        ),
+        v.LeaderIs(as_=f"moved-{broker}", partition="t-0", is_not=broker, expect=v.must("INT-40")),
         v.Start(as_=f"start-{broker}", nodes=broker),
-        v.IsrIs(
-            as_=f"back-{broker}", partition="t-0", has=broker, within_ms=v.LIVENESS_TIMEOUT_MS, expect=v.must("ISR-06")
-        ),
+        v.IsrIs(as_=f"back-{broker}", partition="t-0", has=broker, expect=v.must("ISR-06")),
     ]
 
 
@@ -88,11 +76,9 @@ def held_up(scenario: v.Scenario, target: v.TargetFacts, seed: int) -> v.Plan:
     steps = [
         *v.setup(leader),
         v.inject("kill", v.KillParameters(nodes=gone)),
-        v.IsrIs(as_="alone", partition="s-0", is_=leader, within_ms=v.LIVENESS_TIMEOUT_MS, expect=v.must("INT-28")),
+        v.IsrIs(as_="alone", partition="s-0", is_=leader, expect=v.must("INT-28")),
         v.Shutdown(as_="stop", nodes=leader, until="asked"),
-        v.LeaderIs(
-            as_="moved", partition="t-0", is_=controller, within_ms=v.LIVENESS_TIMEOUT_MS, expect=v.must("INT-40")
-        ),
+        v.LeaderIs(as_="moved", partition="t-0", is_=controller, expect=v.must("INT-40")),
         v.learns_leader("known", leader, "t-0", controller, v.must("INT-22")),
         v.ProduceProbe(
             as_="leads-on",
@@ -104,7 +90,7 @@ def held_up(scenario: v.Scenario, target: v.TargetFacts, seed: int) -> v.Plan:
             timeout_ms=500,
             expect=v.never_serves("INT-22"),
         ),
-        v.NodeExited(as_="ended", node=leader, within_ms=v.LIVENESS_TIMEOUT_MS, expect=v.must("DINT-24")),
+        v.NodeExited(as_="ended", node=leader, expect=v.must("DINT-24")),
         v.Start(as_="start", nodes=leader),
         *v.teardown(),
     ]

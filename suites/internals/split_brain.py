@@ -29,7 +29,7 @@ def two_leaders(scenario: v.Scenario, target: v.TargetFacts, seed: int) -> v.Pla
             )
             for number in (1, 2)
         ),
-        v.LeaderIs(as_="moved", partition="t-0", is_not=old, within_ms=v.LIVENESS_TIMEOUT_MS, expect=v.must("INT-54")),
+        v.LeaderIs(as_="moved", partition="t-0", is_not=old, expect=v.must("INT-54")),
         v.Bind(as_="successor", node="leader:t-0"),
         v.learns_leader("successor-knows", new, "t-0", "$successor", v.must("INT-22")),
         v.Heal(as_="wake", fault="sleep"),
@@ -84,27 +84,15 @@ def old_controller(scenario: v.Scenario, target: v.TargetFacts, seed: int) -> v.
         v.inject("waiting", v.StallParameters(from_="$old", to=brokers)),
         *v.create_topic("queued", "late", identity, brokers),
         v.inject("sleep", v.PauseParameters(nodes="$old")),
-        v.ActiveController(as_="elected", is_not="$old", within_ms=v.LIVENESS_TIMEOUT_MS, expect=v.must("INT-66")),
+        v.ActiveController(as_="elected", is_not="$old", expect=v.must("INT-66")),
         *(
-            v.MetadataFrom(
-                as_=f"known-{broker}",
-                node=broker,
-                partition="late-0",
-                within_ms=v.LIVENESS_TIMEOUT_MS,
-                expect=v.must("META-01"),
-            )
+            v.MetadataFrom(as_=f"known-{broker}", node=broker, partition="late-0", expect=v.must("META-01"))
             for broker in brokers
         ),
         v.DeleteTopicProbe(
             as_="delete", node="active-controller", topic="late", timeout_ms=9000, expect=v.answers("INT-36", "served")
         ),
-        v.Znode(
-            as_="deleted",
-            path="/brokers/topics/late",
-            exists=False,
-            within_ms=v.LIVENESS_TIMEOUT_MS,
-            expect=v.must("INT-24"),
-        ),
+        v.Znode(as_="deleted", path="/brokers/topics/late", exists=False, expect=v.must("INT-24")),
         v.inject("blind", v.CutParameters(from_="$old", to="zookeeper")),
         v.Heal(as_="wake", fault="sleep"),
         v.Heal(as_="release", fault="waiting"),
@@ -121,7 +109,7 @@ def old_controller(scenario: v.Scenario, target: v.TargetFacts, seed: int) -> v.
         ),
         *refused_at_old_epoch("raw", leader, "$old-epoch"),
         v.Heal(as_="sees", fault="blind"),
-        v.TopicCreatedThrough(as_="works", node=follower, within_ms=v.LIVENESS_TIMEOUT_MS, expect=v.must("INT-05")),
+        v.TopicCreatedThrough(as_="works", node=follower, expect=v.must("INT-05")),
         v.ActiveController(as_="again", is_=controller, within_ms=500, expect=v.never("INT-62")),
         *v.teardown(),
     ]

@@ -34,11 +34,9 @@ def silent(how: str, scenario: v.Scenario, target: v.TargetFacts, seed: int) -> 
         *_given_up(target, leader, follower, timing),
         v.Registered(as_="unregistered", node=leader, is_=False, within_ms=300, expect=v.never("K343-63")),
         v.Heal(as_="mend", fault="away"),
-        v.BrokerActive(
-            as_="returned", node=leader, within_ms=v.LIVENESS_TIMEOUT_MS, expect=v.must("K343-21", "K343-32", "K343-36")
-        ),
+        v.BrokerActive(as_="returned", node=leader, expect=v.must("K343-21", "K343-32", "K343-36")),
         v.BrokerEpochAbove(as_="another", node=leader, value="$epoch", within_ms=300, expect=v.never("K343-05")),
-        v.IsrIs(as_="rejoined", partition="t-0", has=leader, within_ms=v.LIVENESS_TIMEOUT_MS, expect=v.must("ISR-06")),
+        v.IsrIs(as_="rejoined", partition="t-0", has=leader, expect=v.must("ISR-06")),
         *(_once_more(fault(leader, controller, "away-again"), leader) if again else []),
         *v.teardown(),
     ]
@@ -69,27 +67,15 @@ def _given_up(target: v.TargetFacts, leader: str, follower: str, timing: v.Timin
             *v.service_probes("alone", leader, serves, after=after),
         ]
     return [
-        v.BrokerFenced(
-            as_="inactive", node=leader, within_ms=v.LIVENESS_TIMEOUT_MS, expect=v.must("K343-20", "K343-35", "K343-53")
-        ),
+        v.BrokerFenced(as_="inactive", node=leader, expect=v.must("K343-20", "K343-35", "K343-53")),
         v.MetadataProbe(as_="not-yet-fenced", node=leader, topic="t", expect=v.answers("K343-24", "served", "K343-22")),
-        v.LeaderIs(
-            as_="moved",
-            partition="t-0",
-            is_not=leader,
-            within_ms=v.LIVENESS_TIMEOUT_MS,
-            expect=v.must("K343-10", "D343-06"),
-        ),
-        v.MetadataFrom(
-            as_="absent", node=follower, lacks=leader, within_ms=v.LIVENESS_TIMEOUT_MS, expect=v.must("K343-09")
-        ),
-        v.BrokerFenced(
-            as_="fenced", node=leader, by="itself", within_ms=v.LIVENESS_TIMEOUT_MS, expect=v.must("K343-16", "K343-54")
-        ),
+        v.LeaderIs(as_="moved", partition="t-0", is_not=leader, expect=v.must("K343-10", "D343-06")),
+        v.MetadataFrom(as_="absent", node=follower, lacks=leader, expect=v.must("K343-09")),
+        v.BrokerFenced(as_="fenced", node=leader, by="itself", expect=v.must("K343-16", "K343-54")),
         over,
         *([_joins(leader, follower)] if target.has_kip_343 else []),
         *v.service_probes("alone", leader, v.never_serves("K343-18"), after=after),
-        v.WorkloadAcks(as_="goes-on", more=20, within_ms=v.LIVENESS_TIMEOUT_MS, expect=v.must("LIVE-03")),
+        v.WorkloadAcks(as_="goes-on", more=20, expect=v.must("LIVE-03")),
     ]
 
 
@@ -109,12 +95,10 @@ def _joins(inactive: str, leads: str) -> v.Step:
 def _once_more(fault: v.Step, leader: str) -> list[v.Step]:
     return [
         fault,
-        v.BrokerFenced(as_="inactive-again", node=leader, within_ms=v.LIVENESS_TIMEOUT_MS, expect=v.must("K343-20")),
-        v.BrokerFenced(
-            as_="fenced-again", node=leader, by="itself", within_ms=v.LIVENESS_TIMEOUT_MS, expect=v.must("K343-19")
-        ),
+        v.BrokerFenced(as_="inactive-again", node=leader, expect=v.must("K343-20")),
+        v.BrokerFenced(as_="fenced-again", node=leader, by="itself", expect=v.must("K343-19")),
         v.Heal(as_="mend-again", fault="away-again"),
-        v.BrokerActive(as_="returned-again", node=leader, within_ms=v.LIVENESS_TIMEOUT_MS, expect=v.must("K343-19")),
+        v.BrokerActive(as_="returned-again", node=leader, expect=v.must("K343-19")),
     ]
 
 
@@ -126,18 +110,14 @@ def unanswered(scenario: v.Scenario, target: v.TargetFacts, seed: int) -> v.Plan
     steps = [
         *v.setup(leader),
         v.inject("away", v.StallParameters(from_=leader, to=controller, streams="replies")),
-        v.BrokerFenced(
-            as_="fenced", node=leader, by="itself", within_ms=v.LIVENESS_TIMEOUT_MS, expect=v.must("D343-02", "K343-54")
-        ),
+        v.BrokerFenced(as_="fenced", node=leader, by="itself", expect=v.must("D343-02", "K343-54")),
         v.BrokerFenced(
             as_="inactive", node=leader, within_ms=2 * timing.lease_ms, expect=v.never("D343-03", "K343-22", "K343-53")
         ),
         v.MetadataFrom(as_="still-there", node=follower, has=leader, within_ms=500, expect=v.must("D343-03")),
         *v.service_probes("alone", leader, v.never_serves("K343-18"), after=after),
         v.Heal(as_="mend", fault="away"),
-        v.BrokerActive(
-            as_="returned", node=leader, within_ms=v.LIVENESS_TIMEOUT_MS, expect=v.must("K343-19", "K343-32")
-        ),
+        v.BrokerActive(as_="returned", node=leader, expect=v.must("K343-19", "K343-32")),
         *v.teardown(),
     ]
     return v.build_plan(
@@ -163,10 +143,8 @@ def minority_side(scenario: v.Scenario, target: v.TargetFacts, seed: int) -> v.P
     steps = [
         *v.setup(leader),
         v.inject("cut", v.IsolateParameters(nodes=(leader, controller), from_=("zookeeper", follower), how="stall")),
-        v.ActiveController(as_="elected", is_=follower, within_ms=v.LIVENESS_TIMEOUT_MS, expect=v.must("INT-66")),
-        v.LeaderIs(
-            as_="moved", partition="t-0", is_=follower, within_ms=v.LIVENESS_TIMEOUT_MS, expect=v.must("INT-28")
-        ),
+        v.ActiveController(as_="elected", is_=follower, expect=v.must("INT-66")),
+        v.LeaderIs(as_="moved", partition="t-0", is_=follower, expect=v.must("INT-28")),
         v.Hold(as_="over", after="cut.proven", ms=alone_ms),
         *v.service_probes(
             "cut-off", leader, v.never_serves("D343-20"), after=v.After(event="cut.proven", plus_ms=alone_ms)

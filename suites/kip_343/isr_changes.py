@@ -32,20 +32,17 @@ def reply_lost(scenario: v.Scenario, target: v.TargetFacts, seed: int) -> v.Plan
         v.inject(
             "unanswered", v.CutAfterBytesParameters(from_=leader, to=controller, after_bytes=TORN, stream="replies")
         ),
-        v.IsrIs(as_="changed", partition="t-0", lacks=slow, within_ms=v.LIVENESS_TIMEOUT_MS, expect=v.must("K343-33")),
+        v.IsrIs(as_="changed", partition="t-0", lacks=slow, expect=v.must("K343-33")),
         v.Logged(
             as_="asked-again",
             node=leader,
             says=r"\bt-0: the outcome of ISR .* is unknown",
             after=v.After(event="unanswered.injected"),
-            within_ms=v.LIVENESS_TIMEOUT_MS,
         ),
         v.Heal(as_="answered", fault="unanswered"),
-        v.WorkloadAcks(
-            as_="goes-on", more=20, within_ms=v.LIVENESS_TIMEOUT_MS, expect=v.must("D343-09", "ISR-05", "LIVE-03")
-        ),
+        v.WorkloadAcks(as_="goes-on", more=20, expect=v.must("D343-09", "ISR-05", "LIVE-03")),
         v.Heal(as_="fast", fault="slow"),
-        v.IsrIs(as_="rejoined", partition="t-0", has=slow, within_ms=v.LIVENESS_TIMEOUT_MS, expect=v.must("D343-09")),
+        v.IsrIs(as_="rejoined", partition="t-0", has=slow, expect=v.must("D343-09")),
         *v.teardown(),
     ]
     return v.build_plan(
@@ -81,12 +78,12 @@ def overtaken(scenario: v.Scenario, target: v.TargetFacts, seed: int) -> v.Plan:
         v.inject("bounce", v.KillParameters(nodes=slow, back="running")),
         _written_again(),
         v.Heal(as_="back", fault="bounce"),
-        v.BrokerActive(as_="active", node=slow, within_ms=v.LIVENESS_TIMEOUT_MS, expect=v.must("K343-32")),
+        v.BrokerActive(as_="active", node=slow, expect=v.must("K343-32")),
         v.Heal(as_="answered", fault="unanswered"),
         v.IsrIs(as_="overwritten", partition="t-0", has=slow, within_ms=1500, expect=v.never("D343-08")),
-        v.WorkloadAcks(as_="goes-on", more=20, within_ms=v.LIVENESS_TIMEOUT_MS, expect=v.must("LIVE-03")),
+        v.WorkloadAcks(as_="goes-on", more=20, expect=v.must("LIVE-03")),
         v.Heal(as_="fast", fault="slow"),
-        v.IsrIs(as_="rejoined", partition="t-0", has=slow, within_ms=v.LIVENESS_TIMEOUT_MS, expect=v.must("D343-09")),
+        v.IsrIs(as_="rejoined", partition="t-0", has=slow, expect=v.must("D343-09")),
         *v.teardown(),
     ]
     return v.build_plan(
@@ -121,7 +118,7 @@ def answered_late(scenario: v.Scenario, target: v.TargetFacts, seed: int) -> v.P
         v.inject("death", v.KillParameters(nodes=slow)),
         _written_again(),
         # While it knew of its own change alone, the leader waited for the follower that may still be in its ISR.
-        v.WorkloadAcks(as_="notified", more=5, within_ms=v.LIVENESS_TIMEOUT_MS, expect=v.must("INT-28")),
+        v.WorkloadAcks(as_="notified", more=5, expect=v.must("INT-28")),
         v.Heal(as_="answered", fault="unanswered"),
         v.ApiProbe(
             as_="at-the-earlier-epoch",
@@ -132,7 +129,7 @@ def answered_late(scenario: v.Scenario, target: v.TargetFacts, seed: int) -> v.P
             repeat=5,
             expect=v.never_serves("ISR-02"),
         ),
-        v.WorkloadAcks(as_="goes-on", more=20, within_ms=v.LIVENESS_TIMEOUT_MS, expect=v.must("LIVE-03")),
+        v.WorkloadAcks(as_="goes-on", more=20, expect=v.must("LIVE-03")),
         *v.teardown(),
     ]
     return v.build_plan(
@@ -157,19 +154,13 @@ def _changed_unanswered(leader: str, slow: str, controller: str) -> list[v.Step]
     return [
         v.inject("slow", v.StallParameters(from_=slow, to=leader)),
         v.inject("unanswered", v.StallParameters(from_=leader, to=controller, streams="replies")),
-        v.IsrIs(as_="changed", partition="t-0", lacks=slow, within_ms=v.LIVENESS_TIMEOUT_MS, expect=v.must("K343-33")),
+        v.IsrIs(as_="changed", partition="t-0", lacks=slow, expect=v.must("K343-33")),
     ]
 
 
 def _written_again() -> v.Step:
     """Wait until the controller has written the partition at a later leader epoch than the bound one."""
-    return v.LeaderEpochAbove(
-        as_="written-again",
-        partition="t-0",
-        value="$leader-epoch",
-        within_ms=v.LIVENESS_TIMEOUT_MS,
-        expect=v.must("DINT-08"),
-    )
+    return v.LeaderEpochAbove(as_="written-again", partition="t-0", value="$leader-epoch", expect=v.must("DINT-08"))
 
 
 def former_controller(scenario: v.Scenario, target: v.TargetFacts, seed: int) -> v.Plan:
@@ -184,7 +175,7 @@ def former_controller(scenario: v.Scenario, target: v.TargetFacts, seed: int) ->
         v.Bind(as_="old", node="active-controller"),
         v.inject("deaf", v.StallParameters(from_="$old", to="zookeeper", streams="replies")),
         v.ZnodeStep(as_="depose", action="delete", path="/controller"),
-        v.ActiveController(as_="elected", is_not="$old", within_ms=v.LIVENESS_TIMEOUT_MS, expect=v.must("INT-66")),
+        v.ActiveController(as_="elected", is_not="$old", expect=v.must("INT-66")),
         v.IsrChangeProbe(
             as_="asks-the-former",
             node="$old",
@@ -196,8 +187,8 @@ def former_controller(scenario: v.Scenario, target: v.TargetFacts, seed: int) ->
             unchanged=("t-0",),
         ),
         v.Heal(as_="hears", fault="deaf"),
-        v.WorkloadAcks(as_="goes-on", more=20, within_ms=v.LIVENESS_TIMEOUT_MS, expect=v.must("LIVE-03")),
-        v.TopicCreatedThrough(as_="works", node=follower, within_ms=v.LIVENESS_TIMEOUT_MS, expect=v.must("INT-05")),
+        v.WorkloadAcks(as_="goes-on", more=20, expect=v.must("LIVE-03")),
+        v.TopicCreatedThrough(as_="works", node=follower, expect=v.must("INT-05")),
         *v.teardown(),
     ]
     return v.build_plan(

@@ -24,17 +24,9 @@ def _rolled(scenario: v.Scenario, target: v.TargetFacts, seed: int, levels: Sequ
         for broker in (follower, leader, controller):
             steps += [
                 v.Roll(as_=f"{level}-{broker}", node=broker, level=level),
-                v.IsrIs(
-                    as_=f"{level}-{broker}-in-sync",
-                    partition="t-0",
-                    has=broker,
-                    within_ms=v.LIVENESS_TIMEOUT_MS,
-                    expect=v.must(requirement),
-                ),
+                v.IsrIs(as_=f"{level}-{broker}-in-sync", partition="t-0", has=broker, expect=v.must(requirement)),
             ]
-        steps.append(
-            v.WorkloadAcks(as_=f"{level}-goes-on", more=20, within_ms=v.LIVENESS_TIMEOUT_MS, expect=v.must(requirement))
-        )
+        steps.append(v.WorkloadAcks(as_=f"{level}-goes-on", more=20, expect=v.must(requirement)))
     return v.build_plan(
         scenario,
         target,
@@ -60,28 +52,20 @@ def legacy_leader(scenario: v.Scenario, target: v.TargetFacts, seed: int) -> v.P
     steps = [
         *v.setup(leader),
         v.inject("away", v.IsolateParameters(nodes=leader, from_=controller)),
-        v.IsrIs(
-            as_="shrunk", partition="t-0", lacks=controller, within_ms=v.LIVENESS_TIMEOUT_MS, expect=v.must("K343-58")
-        ),
+        v.IsrIs(as_="shrunk", partition="t-0", lacks=controller, expect=v.must("K343-58")),
         v.Hold(as_="over", after="away.proven", ms=timing.fence_ms),
         v.BrokerFenced(as_="inactive", node=leader, within_ms=300, expect=v.never("K343-62", "K343-61")),
         v.LeaderIs(as_="deposed", partition="t-0", is_not=leader, within_ms=300, expect=v.never("K343-62")),
         *v.service_probes("legacy", leader, v.answers("K343-57", "served"), after=after),
         v.Heal(as_="mend", fault="away"),
-        v.IsrIs(
-            as_="rejoined", partition="t-0", has=controller, within_ms=v.LIVENESS_TIMEOUT_MS, expect=v.must("ISR-06")
-        ),
+        v.IsrIs(as_="rejoined", partition="t-0", has=controller, expect=v.must("ISR-06")),
         v.inject("silent", v.CutParameters(from_=raised, to=controller)),
-        v.BrokerFenced(
-            as_="given-up", node=raised, within_ms=v.LIVENESS_TIMEOUT_MS, expect=v.must("K343-20", "K343-59")
-        ),
-        v.BrokerFenced(
-            as_="fenced", node=raised, by="itself", within_ms=v.LIVENESS_TIMEOUT_MS, expect=v.must("K343-16")
-        ),
-        v.WorkloadAcks(as_="goes-on", more=20, within_ms=v.LIVENESS_TIMEOUT_MS, expect=v.must("LIVE-03")),
+        v.BrokerFenced(as_="given-up", node=raised, expect=v.must("K343-20", "K343-59")),
+        v.BrokerFenced(as_="fenced", node=raised, by="itself", expect=v.must("K343-16")),
+        v.WorkloadAcks(as_="goes-on", more=20, expect=v.must("LIVE-03")),
         v.Heal(as_="heard", fault="silent"),
-        v.BrokerActive(as_="active", node=raised, within_ms=v.LIVENESS_TIMEOUT_MS, expect=v.must("K343-21")),
-        v.IsrIs(as_="in-sync", partition="t-0", has=raised, within_ms=v.LIVENESS_TIMEOUT_MS, expect=v.must("D343-19")),
+        v.BrokerActive(as_="active", node=raised, expect=v.must("K343-21")),
+        v.IsrIs(as_="in-sync", partition="t-0", has=raised, expect=v.must("D343-19")),
         *v.teardown(),
     ]
     return _mixed(
@@ -100,19 +84,15 @@ def legacy_controller(scenario: v.Scenario, target: v.TargetFacts, seed: int) ->
     steps = [
         *v.setup(leader),
         v.inject("slow", v.StallParameters(from_=follower, to=leader)),
-        v.IsrIs(as_="left", partition="t-0", lacks=follower, within_ms=v.LIVENESS_TIMEOUT_MS, expect=v.must("D343-19")),
+        v.IsrIs(as_="left", partition="t-0", lacks=follower, expect=v.must("D343-19")),
         v.BrokerFenced(as_="inactive", node=leader, within_ms=500, expect=v.never("D343-19")),
         v.Heal(as_="fast", fault="slow"),
-        v.IsrIs(
-            as_="rejoined", partition="t-0", has=follower, within_ms=v.LIVENESS_TIMEOUT_MS, expect=v.must("D343-19")
-        ),
+        v.IsrIs(as_="rejoined", partition="t-0", has=follower, expect=v.must("D343-19")),
         v.inject("silent", v.CutParameters(from_=follower, to=controller)),
-        v.BrokerFenced(as_="given-up", node=follower, within_ms=v.LIVENESS_TIMEOUT_MS, expect=v.must("K343-20")),
-        v.BrokerFenced(
-            as_="fenced", node=follower, by="itself", within_ms=v.LIVENESS_TIMEOUT_MS, expect=v.must("K343-16")
-        ),
+        v.BrokerFenced(as_="given-up", node=follower, expect=v.must("K343-20")),
+        v.BrokerFenced(as_="fenced", node=follower, by="itself", expect=v.must("K343-16")),
         v.Heal(as_="heard", fault="silent"),
-        v.BrokerActive(as_="active", node=follower, within_ms=v.LIVENESS_TIMEOUT_MS, expect=v.must("K343-21")),
+        v.BrokerActive(as_="active", node=follower, expect=v.must("K343-21")),
         *v.teardown(),
     ]
     return _mixed(

@@ -23,31 +23,22 @@ def awaited(scenario: v.Scenario, target: v.TargetFacts, seed: int) -> v.Plan:
 
     steps = [
         *v.setup(followers[0]),
-        v.LeaderIs(as_="alone", partition="s-0", is_=leader, within_ms=v.LIVENESS_TIMEOUT_MS),
+        v.LeaderIs(as_="alone", partition="s-0", is_=leader),
         v.Bind(as_="first", value=f"broker-epoch:{leader}"),
         heartbeat("taken", v.answers("K631-39", "served", "D631-12"), state="initial", broker_epoch=-1),
-        v.BrokerEpochAbove(
-            as_="second", node=leader, value="$first", within_ms=v.LIVENESS_TIMEOUT_MS, expect=v.must("K631-39")
-        ),
+        v.BrokerEpochAbove(as_="second", node=leader, value="$first", expect=v.must("K631-39")),
         v.Bind(as_="second-epoch", value=f"broker-epoch:{leader}"),
         heartbeat("active", v.answers("K631-34", "served"), answer={"next_state": "active"}),
-        v.LeaderIs(as_="leads", partition="s-0", is_=leader, within_ms=v.LIVENESS_TIMEOUT_MS, expect=v.must("LIVE-01")),
+        v.LeaderIs(as_="leads", partition="s-0", is_=leader, expect=v.must("LIVE-01")),
         v.Hold(as_="lease-over", after="leads.ended", ms=timing.lease_ms + 1000),
-        heartbeat(
-            "refused",
-            v.answers("D631-26", "error:77"),
-            state="fenced",
-            broker_epoch="$first",
-        ),
+        heartbeat("refused", v.answers("D631-26", "error:77"), state="fenced", broker_epoch="$first"),
         # The first process asks with each of its heartbeats, too.
         v.BrokerEpochAbove(
             as_="given-back", node=leader, value="$second-epoch", within_ms=2000, expect=v.never("D631-26")
         ),
         v.Shutdown(as_="stop", nodes=leader),
         v.Start(as_="start", nodes=leader),
-        v.LeaderIs(
-            as_="leads-again", partition="s-0", is_=leader, within_ms=v.LIVENESS_TIMEOUT_MS, expect=v.must("LIVE-01")
-        ),
+        v.LeaderIs(as_="leads-again", partition="s-0", is_=leader, expect=v.must("LIVE-01")),
         *v.teardown(),
     ]
     return v.build_plan(

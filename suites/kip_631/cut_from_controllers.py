@@ -29,7 +29,7 @@ def build(how: str, scenario: v.Scenario, target: v.TargetFacts, seed: int) -> v
     serves_on = target.unless("AK-04", v.never_serves("K631-32", "K631-31", "K631-43"), v.answers("K631-32", "served"))
     # A deposed leader that serves on hands out its old metadata too: a client that asks only that leader stays with it
     # until the links are mended.
-    unheld = v.WorkloadAcks(as_="goes-on", more=20, within_ms=v.LIVENESS_TIMEOUT_MS, expect=v.must("LIVE-03"))
+    unheld = v.WorkloadAcks(as_="goes-on", more=20, expect=v.must("LIVE-03"))
     goes_on = [] if target.differs("AK-04") else [unheld]
     steps = [
         *v.setup(leader),
@@ -37,14 +37,12 @@ def build(how: str, scenario: v.Scenario, target: v.TargetFacts, seed: int) -> v
         FAULTS[how](leader),
         v.Hold(as_="lease-over", after="cut.proven", ms=timing.lease_ms),
         *v.service_probes("alone", leader, serves_on, after=v.After(event="cut.proven", plus_ms=timing.lease_ms)),
-        v.LeaderIs(
-            as_="moved", partition="t-0", is_not=leader, within_ms=v.LIVENESS_TIMEOUT_MS, expect=v.must("D631-06")
-        ),
-        v.IsrIs(as_="left", partition="t-0", lacks=leader, within_ms=v.LIVENESS_TIMEOUT_MS, expect=v.must("D631-07")),
+        v.LeaderIs(as_="moved", partition="t-0", is_not=leader, expect=v.must("D631-06")),
+        v.IsrIs(as_="left", partition="t-0", lacks=leader, expect=v.must("D631-07")),
         *goes_on,
         *v.service_probes("deposed", leader, serves_on, repeat=1),
         v.Heal(as_="mend", fault="cut"),
-        v.BrokerActive(as_="returned", node=leader, within_ms=v.LIVENESS_TIMEOUT_MS, expect=v.must("K631-44")),
+        v.BrokerActive(as_="returned", node=leader, expect=v.must("K631-44")),
         *renewed(target, leader),
         *v.teardown(),
     ]
@@ -75,26 +73,12 @@ def renewed(target: v.TargetFacts, broker: str) -> list[v.Step]:
     )
     if target.differs("AK-03"):
         return [old]
-    epoch = v.BrokerEpochAbove(
-        as_="new-epoch",
-        node=broker,
-        value="$epoch",
-        within_ms=v.LIVENESS_TIMEOUT_MS,
-        expect=v.must("K631-44", "D631-08"),
-    )
+    epoch = v.BrokerEpochAbove(as_="new-epoch", node=broker, value="$epoch", expect=v.must("K631-44", "D631-08"))
     return [epoch, old]
 
 
 def _scenario(how: str, title: str, *requirements: str) -> v.Scenario:
-    common = (
-        "K631-31",
-        "K631-32",
-        "K631-43",
-        "K631-44",
-        "D631-07",
-        "D631-08",
-        "D631-19",
-    )
+    common = ("K631-31", "K631-32", "K631-43", "K631-44", "D631-07", "D631-08", "D631-19")
     return v.Scenario(
         slug=f"cut-from-controllers-{how}",
         title=title,

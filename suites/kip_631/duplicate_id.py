@@ -51,19 +51,11 @@ def duplicate_wins(original: str, duplicate: str, timing: v.Timing) -> tuple[lis
     two_leases_ms = 2 * timing.lease_ms
     silent = v.never_serves("D631-13", "K631-38")
     steps: list[v.Step] = [
-        v.BrokerEpochAbove(
-            as_="won",
-            node=original,
-            value="$original-epoch",
-            within_ms=v.LIVENESS_TIMEOUT_MS,
-            expect=v.must("K631-39", "D631-12"),
-        ),
+        v.BrokerEpochAbove(as_="won", node=original, value="$original-epoch", expect=v.must("K631-39", "D631-12")),
         v.Hold(as_="lease-over", after="won.ended", ms=timing.lease_ms),
         *v.service_probes("original", original, silent, after=v.After(event="won.ended", plus_ms=timing.lease_ms)),
-        v.BrokerActive(as_="serves", node=duplicate, within_ms=v.LIVENESS_TIMEOUT_MS, expect=v.must("K631-39")),
-        v.IsrIs(
-            as_="replicates", partition="t-0", has=original, within_ms=v.LIVENESS_TIMEOUT_MS, expect=v.must("ISR-06")
-        ),
+        v.BrokerActive(as_="serves", node=duplicate, expect=v.must("K631-39")),
+        v.IsrIs(as_="replicates", partition="t-0", has=original, expect=v.must("ISR-06")),
         v.Bind(as_="duplicate-epoch", value=f"broker-epoch:{original}"),
         v.BrokerEpochAbove(
             as_="ousted",
@@ -74,14 +66,8 @@ def duplicate_wins(original: str, duplicate: str, timing: v.Timing) -> tuple[lis
         ),
         *v.service_probes("still", original, silent, repeat=1),
         v.Heal(as_="duplicate-dies", fault="duplicate"),
-        v.BrokerEpochAbove(
-            as_="original-back",
-            node=original,
-            value="$duplicate-epoch",
-            within_ms=v.LIVENESS_TIMEOUT_MS,
-            expect=v.must("D631-14"),
-        ),
-        v.BrokerActive(as_="original-serves", node=original, within_ms=v.LIVENESS_TIMEOUT_MS, expect=v.must("D631-14")),
+        v.BrokerEpochAbove(as_="original-back", node=original, value="$duplicate-epoch", expect=v.must("D631-14")),
+        v.BrokerActive(as_="original-serves", node=original, expect=v.must("D631-14")),
     ]
     return steps, [
         v.StepDone(step="original-produce"),
@@ -104,7 +90,6 @@ def duplicate_is_refused(
         as_="deposed",
         partition="t-0",
         is_not=original,
-        within_ms=v.LIVENESS_TIMEOUT_MS,
         expect=v.must("K631-38").model_copy(update={"difference": "AK-08"}),
     )
     steps: list[v.Step] = [

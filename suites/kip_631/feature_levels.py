@@ -113,7 +113,7 @@ def raised(scenario: v.Scenario, target: v.TargetFacts, seed: int) -> v.Plan:
         ),
         v.Bind(as_="old", node="active-controller"),
         v.inject("away", v.KillParameters(nodes="$old", back="running")),
-        v.ActiveController(as_="elected", is_not="$old", within_ms=v.LIVENESS_TIMEOUT_MS, expect=v.must("LIVE-02")),
+        v.ActiveController(as_="elected", is_not="$old", expect=v.must("LIVE-02")),
         ask(
             "describe",
             "describe_acls",
@@ -127,9 +127,7 @@ def raised(scenario: v.Scenario, target: v.TargetFacts, seed: int) -> v.Plan:
             "describe_quorum",
             {"topics": [{"topic_name": "__cluster_metadata", "partitions": [{"partition_index": 0}]}]},
             v.answers("D631-33", "served"),
-            answer={
-                "topics[0].partitions[0].observers[].replica_id": [v.node_id(broker) for broker in brokers],
-            },
+            answer={"topics[0].partitions[0].observers[].replica_id": [v.node_id(broker) for broker in brokers]},
             within_ms=v.LIVENESS_TIMEOUT_MS,
         ),
         v.Heal(as_="restart", fault="away"),

@@ -51,12 +51,7 @@ def busy_log(scenario: v.Scenario, target: v.TargetFacts, seed: int) -> v.Plan:
         v.inject("far", v.SlowParameters(from_=new_broker, to="controllers", latency_ms=LATENCY_MS)),
         *(_changes(name, leader, value) for name, value in (("grows", "1000000"), ("grows-on", "1000001"))),
         v.Start(as_="start", nodes=new_broker, until="running"),
-        v.BrokerActive(
-            as_="active",
-            node=new_broker,
-            within_ms=ACTIVE_MS,
-            expect=v.must("D631-11", "K631-42"),
-        ),
+        v.BrokerActive(as_="active", node=new_broker, within_ms=ACTIVE_MS, expect=v.must("D631-11", "K631-42")),
         v.Heal(as_="near", fault="far"),
         *v.teardown(),
     ]

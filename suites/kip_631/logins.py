@@ -42,10 +42,7 @@ def build(scenario: v.Scenario, target: v.TargetFacts, seed: int) -> v.Plan:
         topics=[v.topic([leader, broker, other])],
         security="sasl",
         steps=steps,
-        coverage=[
-            v.StepDone(step="without-login"),
-            v.Acknowledged(by="p1", acks="all", after="without-login.ended"),
-        ],
+        coverage=[v.StepDone(step="without-login"), v.Acknowledged(by="p1", acks="all", after="without-login.ended")],
     )
 
 

@@ -47,10 +47,7 @@ def _granted_anew(target: v.TargetFacts, brokers: tuple[str, ...]) -> list[v.Ste
     if target.dialect is not v.Dialect.KIP_631:
         return []
     returned = [
-        v.BrokerActive(
-            as_=f"active-{broker}", node=broker, within_ms=v.LIVENESS_TIMEOUT_MS, expect=v.must("K631-44", "D631-06")
-        )
-        for broker in brokers
+        v.BrokerActive(as_=f"active-{broker}", node=broker, expect=v.must("K631-44", "D631-06")) for broker in brokers
     ]
     refused = [
         v.Logged(

@@ -104,19 +104,11 @@ def _joined(target: v.TargetFacts, leader: str, original: str, duplicate: str) -
         v.inject("duplicate", v.DuplicateParameters(node=duplicate)),
     ]
     if not target.differs("AK-01"):
-        start.append(
-            v.BrokerEpochAbove(
-                as_="won",
-                node=original,
-                value="$original-epoch",
-                within_ms=v.LIVENESS_TIMEOUT_MS,
-                expect=v.must("K631-39"),
-            )
-        )
+        start.append(v.BrokerEpochAbove(as_="won", node=original, value="$original-epoch", expect=v.must("K631-39")))
     return [
         *start,
-        v.Connected(as_="fetching", node=duplicate, to=leader, within_ms=v.LIVENESS_TIMEOUT_MS),
-        v.IsrIs(as_="in-sync", partition="u-0", has=(leader, original), within_ms=v.LIVENESS_TIMEOUT_MS),
+        v.Connected(as_="fetching", node=duplicate, to=leader),
+        v.IsrIs(as_="in-sync", partition="u-0", has=(leader, original)),
     ]
 
 
@@ -128,9 +120,7 @@ def _credited(target: v.TargetFacts, original: str) -> list[v.Step]:
     if not target.differs("AK-06"):
         return [v.IsrIs(as_="credited", partition="u-0", has=original, within_ms=1000)]
     held = v.must("ISR-07").model_copy(update={"difference": "AK-06"})
-    return [
-        v.IsrIs(as_="credited", partition="u-0", has=original, within_ms=v.LIVENESS_TIMEOUT_MS, expect=held),
-    ]
+    return [v.IsrIs(as_="credited", partition="u-0", has=original, expect=held)]
 
 
 def _leader_dies(target: v.TargetFacts, leader: str, original: str) -> list[v.Step]:
@@ -142,12 +132,9 @@ def _leader_dies(target: v.TargetFacts, leader: str, original: str) -> list[v.St
     dies = v.inject("leader-dies", v.KillParameters(nodes=leader))
     if target.differs("AK-06"):
         elected = v.must("ISR-07").model_copy(update={"difference": "AK-06"})
-        return [
-            dies,
-            v.LeaderIs(as_="elected", partition="u-0", is_=original, within_ms=v.LIVENESS_TIMEOUT_MS, expect=elected),
-        ]
+        return [dies, v.LeaderIs(as_="elected", partition="u-0", is_=original, expect=elected)]
     return [
-        v.IsrIs(as_="left", partition="u-0", is_=leader, within_ms=v.LIVENESS_TIMEOUT_MS, expect=v.must("D631-07")),
+        v.IsrIs(as_="left", partition="u-0", is_=leader, expect=v.must("D631-07")),
         dies,
         v.LeaderIs(
             as_="elected",
@@ -178,7 +165,7 @@ def foreign_fetches(scenario: v.Scenario, target: v.TargetFacts, seed: int) -> v
         *_fetches("without-epoch", leader, follower, -1, without_epoch),
         *_fetches("stale", leader, follower, "stale", stale),
         v.Produce(as_="more", topic="u", node=leader, acks=1, expect=v.answers("LIVE-03", "served")),
-        v.IsrIs(as_="alone", partition="u-0", is_=leader, within_ms=v.LIVENESS_TIMEOUT_MS, expect=v.must("ISR-05")),
+        v.IsrIs(as_="alone", partition="u-0", is_=leader, expect=v.must("ISR-05")),
         v.logs_sole_isr("adopted", leader, "u-0", since="cut.injected"),
         v.ProduceProbe(
             as_="too-few",
@@ -190,9 +177,7 @@ def foreign_fetches(scenario: v.Scenario, target: v.TargetFacts, seed: int) -> v
             expect=v.answers("ISR-08", "error:[19, 20]"),
         ),
         v.Heal(as_="mend", fault="cut"),
-        v.IsrIs(
-            as_="rejoined", partition="u-0", has=follower, within_ms=v.LIVENESS_TIMEOUT_MS, expect=v.must("ISR-06")
-        ),
+        v.IsrIs(as_="rejoined", partition="u-0", has=follower, expect=v.must("ISR-06")),
         v.Produce(as_="afterwards", topic="u", records=10, expect=v.answers("LIVE-03", "served")),
         *v.teardown(work=False),
     ]

@@ -17,18 +17,10 @@ def build(scenario: v.Scenario, target: v.TargetFacts, seed: int) -> v.Plan:
         v.ProduceProbe(
             as_="unheard", node=leader, topic="t", acks="all", timeout_ms=LAG_MS // 4, expect=v.never_serves("HW-02")
         ),
-        v.IsrIs(
-            as_="first-leaves",
-            partition="t-0",
-            is_=(leader, second),
-            within_ms=v.LIVENESS_TIMEOUT_MS,
-            expect=v.must("ISR-05"),
-        ),
-        v.WorkloadAcks(as_="two-are-enough", more=20, within_ms=v.LIVENESS_TIMEOUT_MS, expect=v.must("ISR-05")),
+        v.IsrIs(as_="first-leaves", partition="t-0", is_=(leader, second), expect=v.must("ISR-05")),
+        v.WorkloadAcks(as_="two-are-enough", more=20, expect=v.must("ISR-05")),
         v.inject("stall-second", v.StallParameters(from_=second, to=leader)),
-        v.IsrIs(
-            as_="second-leaves", partition="t-0", is_=leader, within_ms=v.LIVENESS_TIMEOUT_MS, expect=v.must("ISR-05")
-        ),
+        v.IsrIs(as_="second-leaves", partition="t-0", is_=leader, expect=v.must("ISR-05")),
         v.logs_sole_isr("adopted", leader, "t-0", since="stall-second.injected"),
         v.ProduceProbe(
             as_="too-few",
@@ -40,18 +32,10 @@ def build(scenario: v.Scenario, target: v.TargetFacts, seed: int) -> v.Plan:
             expect=v.answers("ISR-08", "error:[19, 20]"),
         ),
         v.Heal(as_="mend-second", fault="stall-second"),
-        v.IsrIs(
-            as_="second-returns", partition="t-0", has=second, within_ms=v.LIVENESS_TIMEOUT_MS, expect=v.must("ISR-06")
-        ),
-        v.WorkloadAcks(as_="two-again", more=20, within_ms=v.LIVENESS_TIMEOUT_MS, expect=v.must("LIVE-03")),
+        v.IsrIs(as_="second-returns", partition="t-0", has=second, expect=v.must("ISR-06")),
+        v.WorkloadAcks(as_="two-again", more=20, expect=v.must("LIVE-03")),
         v.Heal(as_="mend-first", fault="stall-first"),
-        v.IsrIs(
-            as_="first-returns",
-            partition="t-0",
-            is_=(leader, first, second),
-            within_ms=v.LIVENESS_TIMEOUT_MS,
-            expect=v.must("ISR-06"),
-        ),
+        v.IsrIs(as_="first-returns", partition="t-0", is_=(leader, first, second), expect=v.must("ISR-06")),
         *v.teardown(),
     ]
     return v.build_plan(
@@ -78,10 +62,10 @@ def lone_record(scenario: v.Scenario, target: v.TargetFacts, seed: int) -> v.Pla
     steps = [
         *v.setup(leader),
         v.inject("stall", v.StallParameters(from_=slow, to=leader)),
-        v.IsrIs(as_="leaves", partition="t-0", is_=leader, within_ms=v.LIVENESS_TIMEOUT_MS, expect=v.must("ISR-05")),
-        v.WorkloadAcks(as_="committed", more=5, within_ms=v.LIVENESS_TIMEOUT_MS, expect=v.must("ISR-05")),
+        v.IsrIs(as_="leaves", partition="t-0", is_=leader, expect=v.must("ISR-05")),
+        v.WorkloadAcks(as_="committed", more=5, expect=v.must("ISR-05")),
         v.Heal(as_="mend", fault="stall"),
-        v.IsrIs(as_="returns", partition="t-0", has=slow, within_ms=v.LIVENESS_TIMEOUT_MS, expect=v.must("ISR-06")),
+        v.IsrIs(as_="returns", partition="t-0", has=slow, expect=v.must("ISR-06")),
         *v.teardown(),
     ]
     return v.build_plan(
@@ -109,14 +93,7 @@ SCENARIOS = (
     v.Scenario(
         slug="slow-follower",
         title="A follower whose link stalls leaves the ISR and returns; below min.insync.replicas produce is refused",
-        requirements=(
-            "HW-02",
-            "ISR-05",
-            "ISR-06",
-            "ISR-08",
-            "LIVE-01",
-            "LIVE-03",
-        ),
+        requirements=("HW-02", "ISR-05", "ISR-06", "ISR-08", "LIVE-01", "LIVE-03"),
         needs=frozenset({v.Capability.LINKS}),
         seconds=16,
         build=build,

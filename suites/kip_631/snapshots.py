@@ -31,7 +31,6 @@ def behind_the_log(scenario: v.Scenario, target: v.TargetFacts, seed: int) -> v.
                 node="$successor",
                 says="wrote the snapshot at",
                 after=v.After(event=before),
-                within_ms=v.LIVENESS_TIMEOUT_MS,
                 expect=v.must("K631-25", "K631-24"),
             )
         )
@@ -39,19 +38,13 @@ def behind_the_log(scenario: v.Scenario, target: v.TargetFacts, seed: int) -> v.
         *v.setup(leader),
         v.Bind(as_="old", node="active-controller"),
         v.inject("away", v.KillParameters(nodes="$old", back="running")),
-        v.ActiveController(as_="elected", is_not="$old", within_ms=v.LIVENESS_TIMEOUT_MS, expect=v.must("LIVE-02")),
+        v.ActiveController(as_="elected", is_not="$old", expect=v.must("LIVE-02")),
         v.Bind(as_="successor", node="active-controller"),
         *_settings(leader),
         *rounds,
         *_fewest(),
         v.Heal(as_="restart", fault="away"),
-        v.Logged(
-            as_="fetched",
-            node="$old",
-            says="fetched the snapshot at",
-            within_ms=v.LIVENESS_TIMEOUT_MS,
-            expect=v.must("D631-30", "K631-23"),
-        ),
+        v.Logged(as_="fetched", node="$old", says="fetched the snapshot at", expect=v.must("D631-30", "K631-23")),
         *v.teardown(),
     ]
     return v.build_plan(
@@ -129,9 +122,9 @@ def killed_while_writing(scenario: v.Scenario, target: v.TargetFacts, seed: int)
         *v.setup(leader),
         *topics("first", leader),
         # Topics after the first snapshot make a second one due; the log is cut behind the first then.
-        v.Logged(as_="first-written", node=victim, says="wrote the snapshot at", within_ms=v.LIVENESS_TIMEOUT_MS),
+        v.Logged(as_="first-written", node=victim, says="wrote the snapshot at"),
         *topics("second", leader),
-        v.Logged(as_="cut", node=victim, says="the metadata log is cut behind", within_ms=v.LIVENESS_TIMEOUT_MS),
+        v.Logged(as_="cut", node=victim, says="the metadata log is cut behind"),
         *topics("third", leader),
         v.inject(
             "kill",
@@ -139,13 +132,7 @@ def killed_while_writing(scenario: v.Scenario, target: v.TargetFacts, seed: int)
             when=v.LogLine(says="began to write the snapshot", node=victim, since="cut.ended"),
         ),
         v.Heal(as_="restart", fault="kill"),
-        v.Logged(
-            as_="loaded",
-            node=victim,
-            says="loaded the snapshot at",
-            within_ms=v.LIVENESS_TIMEOUT_MS,
-            expect=v.must("K631-23", "D631-29"),
-        ),
+        v.Logged(as_="loaded", node=victim, says="loaded the snapshot at", expect=v.must("K631-23", "D631-29")),
         *topics("after", leader),
         *v.teardown(),
     ]
@@ -167,10 +154,7 @@ def killed_while_writing(scenario: v.Scenario, target: v.TargetFacts, seed: int)
 def topics(name: str, broker: str) -> list[v.Step]:
     """Create three topics; each is at least two records."""
     return [
-        v.TopicCreatedThrough(
-            as_=f"{name}-{number}", node=broker, within_ms=v.LIVENESS_TIMEOUT_MS, expect=v.must("LIVE-02")
-        )
-        for number in range(1, 4)
+        v.TopicCreatedThrough(as_=f"{name}-{number}", node=broker, expect=v.must("LIVE-02")) for number in range(1, 4)
     ]
 
 

@@ -45,9 +45,7 @@ def replaced(scenario: v.Scenario, target: v.TargetFacts, seed: int) -> v.Plan:
         ),
         *([removed[0], dead] if with_directories else [dead, removed[0]]),
         *removed[1:],
-        v.ActiveController(
-            as_="elected", is_=JOINER, within_ms=v.LIVENESS_TIMEOUT_MS, expect=v.must("LIVE-02", "K631-06", "K631-13")
-        ),
+        v.ActiveController(as_="elected", is_=JOINER, expect=v.must("LIVE-02", "K631-06", "K631-13")),
         # The other two run on without a vote, and the one that has it sleeps.
         v.inject("asleep", v.PauseParameters(nodes=JOINER)),
         v.ActiveController(as_="usurped", is_not=JOINER, within_ms=USURPED_MS, expect=v.never("K631-02")),
@@ -55,15 +53,10 @@ def replaced(scenario: v.Scenario, target: v.TargetFacts, seed: int) -> v.Plan:
         v.inject("gone", v.KillParameters(nodes=tuple(map(v.node_name, others)), back="running")),
         # The files of the brokers do not name the fourth controller.
         *(
-            v.TopicCreatedThrough(
-                as_=f"through-{broker}",
-                node=broker,
-                within_ms=v.LIVENESS_TIMEOUT_MS,
-                expect=v.must("K631-06", "K631-05", "LIVE-02"),
-            )
+            v.TopicCreatedThrough(as_=f"through-{broker}", node=broker, expect=v.must("K631-06", "K631-05", "LIVE-02"))
             for broker in BROKERS
         ),
-        v.WorkloadAcks(as_="goes-on", more=20, within_ms=v.LIVENESS_TIMEOUT_MS, expect=v.must("LIVE-03")),
+        v.WorkloadAcks(as_="goes-on", more=20, expect=v.must("LIVE-03")),
         *v.teardown(),
     ]
     return v.build_plan(

@@ -3,8 +3,4 @@
 from fencepost.suites.kraft_kips import cordoned, misrouted, voters
 from fencepost.suites.scenario import Scenario
 
-SCENARIOS: tuple[Scenario, ...] = (
-    *voters.SCENARIOS,
-    *cordoned.SCENARIOS,
-    *misrouted.SCENARIOS,
-)
+SCENARIOS: tuple[Scenario, ...] = (*voters.SCENARIOS, *cordoned.SCENARIOS, *misrouted.SCENARIOS)

@@ -42,9 +42,7 @@ def grown(scenario: v.Scenario, target: v.TargetFacts, seed: int) -> v.Plan:
         *(step for id in (2, 3) for step in _known(target, id, voter=False)),
         *_added(target),
         v.inject("dead", v.KillParameters(nodes=FIRST)),
-        v.ActiveController(
-            as_="elected", is_not=FIRST, within_ms=v.LIVENESS_TIMEOUT_MS, expect=v.must("K853-05", "LIVE-02")
-        ),
+        v.ActiveController(as_="elected", is_not=FIRST, expect=v.must("K853-05", "LIVE-02")),
         *_found(target),
         v.Heal(as_="back", fault="dead"),
         *_serves("K853-06", again="-then"),
@@ -68,14 +66,10 @@ def leader_removed(scenario: v.Scenario, target: v.TargetFacts, seed: int) -> v.
         *v.setup(leader),
         *(step for id in v.CONTROLLER_IDS for step in _known(target, id)),
         *(_removed(target, id) for id in (2, 3)),
-        v.ActiveController(
-            as_="alone", is_=FIRST, within_ms=v.LIVENESS_TIMEOUT_MS, expect=v.must("K853-03", "LIVE-02")
-        ),
+        v.ActiveController(as_="alone", is_=FIRST, expect=v.must("K853-03", "LIVE-02")),
         *_added(target),
         _removed(target, 1),
-        v.ActiveController(
-            as_="elected", is_not=FIRST, within_ms=v.LIVENESS_TIMEOUT_MS, expect=v.must("K853-03", "LIVE-02")
-        ),
+        v.ActiveController(as_="elected", is_not=FIRST, expect=v.must("K853-03", "LIVE-02")),
         v.inject("cut", v.IsolateParameters(nodes=FIRST, from_=(SECOND, THIRD))),
         v.ActiveController(as_="usurped", is_=FIRST, within_ms=USURPED_MS, expect=v.never("K853-04")),
         v.Heal(as_="mended", fault="cut"),
@@ -102,7 +96,7 @@ def refused(scenario: v.Scenario, target: v.TargetFacts, seed: int) -> v.Plan:
         *_refused(target, "first"),
         v.Bind(as_="old", node="active-controller"),
         v.inject("dead", v.KillParameters(nodes="$old")),
-        v.ActiveController(as_="elected", is_not="$old", within_ms=v.LIVENESS_TIMEOUT_MS, expect=v.must("LIVE-02")),
+        v.ActiveController(as_="elected", is_not="$old", expect=v.must("LIVE-02")),
         v.Heal(as_="back", fault="dead"),
         *_refused(target, "second"),
         *v.teardown(),
@@ -125,7 +119,7 @@ def joining(scenario: v.Scenario, target: v.TargetFacts, seed: int) -> v.Plan:
         _removed(target, v.JOINER_ID),
         _voters(target, "returned", four, "K1186-02"),
         v.inject("dead", v.KillParameters(nodes=JOINER)),
-        v.WorkloadAcks(as_="meanwhile", more=20, within_ms=v.LIVENESS_TIMEOUT_MS, expect=v.must("LIVE-03")),
+        v.WorkloadAcks(as_="meanwhile", more=20, expect=v.must("LIVE-03")),
         v.Heal(as_="back", fault="dead"),
         _voters(target, "kept", four, "K853-06"),
         v.inject("away", v.KillParameters(nodes=v.node_name(v.CONTROLLER_IDS[seed % 3]))),
@@ -217,12 +211,7 @@ def _found(target: v.TargetFacts) -> list[v.Step]:
 def _serves(requirement: str, again: str = "") -> list[v.Step]:
     """Expect that every broker has a topic created."""
     return [
-        v.TopicCreatedThrough(
-            as_=f"through-{broker}{again}",
-            node=broker,
-            within_ms=v.LIVENESS_TIMEOUT_MS,
-            expect=v.must(requirement, "LIVE-02"),
-        )
+        v.TopicCreatedThrough(as_=f"through-{broker}{again}", node=broker, expect=v.must(requirement, "LIVE-02"))
         for broker in BROKERS
     ]
 

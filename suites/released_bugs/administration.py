@@ -143,9 +143,7 @@ def overrides_wiped(scenario: v.Scenario, target: v.TargetFacts, seed: int) -> v
             api="describe_configs",
             version=3,
             body={
-                "resources": [
-                    {"resource_type": TOPIC, "resource_name": "t", "configuration_keys": ["retention.ms"]},
-                ]
+                "resources": [{"resource_type": TOPIC, "resource_name": "t", "configuration_keys": ["retention.ms"]}]
             },
             answer={"results[0].configs[name=retention.ms].value": "172800000"},
             within_ms=10_000,

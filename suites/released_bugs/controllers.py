@@ -21,16 +21,16 @@ def recreated_while_away(scenario: v.Scenario, target: v.TargetFacts, seed: int)
     steps: list[v.Step] = [
         *v.setup(leader, work=False),
         create("create"),
-        v.IsrIs(as_="held", partition=partition, is_=(leader, away, other), within_ms=v.LIVENESS_TIMEOUT_MS),
+        v.IsrIs(as_="held", partition=partition, is_=(leader, away, other)),
         # Records make the brokers write the id of the topic to disk; at acks=1 the deletion takes nothing promised.
         v.Produce(as_="old", topic=RECREATED, records=20, acks=1, idempotent=False),
         v.inject("kill", v.KillParameters(nodes=away)),
-        v.BrokerFenced(as_="fenced", node=away, within_ms=v.LIVENESS_TIMEOUT_MS),
+        v.BrokerFenced(as_="fenced", node=away),
         v.DeleteTopicProbe(as_="delete", node=leader, topic=RECREATED, timeout_ms=5000),
         create("again"),
-        v.IsrIs(as_="new", partition=partition, lacks=away, has=leader, within_ms=v.LIVENESS_TIMEOUT_MS),
+        v.IsrIs(as_="new", partition=partition, lacks=away, has=leader),
         v.Heal(as_="return", fault="kill"),
-        v.BrokerActive(as_="back", node=away, within_ms=v.LIVENESS_TIMEOUT_MS),
+        v.BrokerActive(as_="back", node=away),
         *v.teardown(work=False),
     ]
     return v.build_plan(
@@ -54,7 +54,7 @@ def voter_comes_back(scenario: v.Scenario, target: v.TargetFacts, seed: int) -> 
     steps: list[v.Step] = [
         *v.setup(BROKER, work=False),
         v.inject("crash", v.KillParameters(nodes=third)),
-        v.ActiveController(as_="others-lead", is_not=third, within_ms=v.LIVENESS_TIMEOUT_MS),
+        v.ActiveController(as_="others-lead", is_not=third),
         v.Heal(as_="third-voter", fault="crash"),
         v.Hold(after="third-voter.ended", ms=4000),
         ask("before", "describe_quorum", 0, quorum, binds={"epoch": epoch}),
@@ -62,7 +62,7 @@ def voter_comes_back(scenario: v.Scenario, target: v.TargetFacts, seed: int) -> 
         v.Hold(after="cut.proven", ms=15_000),
         v.Heal(as_="mend", fault="cut"),
         v.Hold(after="mend.ended", ms=8000),
-        v.TopicCreatedThrough(as_="works", node=BROKER, within_ms=v.LIVENESS_TIMEOUT_MS, expect=v.must("LIVE-02")),
+        v.TopicCreatedThrough(as_="works", node=BROKER, expect=v.must("LIVE-02")),
         ask("stayed", "describe_quorum", 0, quorum, answer={epoch: "$epoch"}, expect=v.answers("CTRL-02", "served")),
         *v.teardown(work=False),
     ]

@@ -17,7 +17,6 @@ def recreated_elsewhere(scenario: v.Scenario, target: v.TargetFacts, seed: int) 
             node=BROKER,
             says="Stopping serving logs in dir|Stopped serving logs in dir",
             after=v.After(event="broken.injected"),
-            within_ms=v.LIVENESS_TIMEOUT_MS,
         ),
         v.Hold(after="noticed.ended", ms=6000),
         v.ApiProbe(

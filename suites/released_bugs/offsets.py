@@ -47,7 +47,7 @@ def error_of_the_group_lost(scenario: v.Scenario, target: v.TargetFacts, seed: i
     """The broker that is not the coordinator is asked in an old version, which has no field for the group's error."""
     steps: list[v.Step] = [
         coordinator_found(),
-        v.LeaderIs(as_="offsets-led", partition=f"{OFFSETS}-0", within_ms=v.LIVENESS_TIMEOUT_MS),
+        v.LeaderIs(as_="offsets-led", partition=f"{OFFSETS}-0"),
         fetched("elsewhere", node=f"followers:{OFFSETS}-0", version=1, expect=v.answers("CRD-01", "error:16")),
     ]
     two = v.NodeSettings(broker={"offsets.topic.replication.factor": "2"})
@@ -85,7 +85,7 @@ def colon_in_a_share_group(scenario: v.Scenario, target: v.TargetFacts, seed: in
             body={"key_type": SHARE, "coordinator_keys": ["a:b:Wq5JrJ0cQEaJ7h9pVQ3dPA:0"]},
             within_ms=v.LIVENESS_TIMEOUT_MS,
             expect=v.answers("CRD-01", "served"),
-        ),
+        )
     ]
     settings = one_broker(share_coordinator_state_topic_replication_factor="1")
     more = {"share.coordinator.state.topic.replication.factor": "1", "share.coordinator.state.topic.min.isr": "1"}

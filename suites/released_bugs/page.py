@@ -12,10 +12,7 @@ from fencepost.results.records.folder import RunFolder
 from fencepost.suites.released_bugs.bug import ReleasedBug
 from fencepost.suites.released_bugs.gallery import Gallery
 
-HEADER = (
-    "| bug | kind | affected | fixed | rule | found by |",
-    "| --- | --- | --- | --- | --- | --- |",
-)
+HEADER = ("| bug | kind | affected | fixed | rule | found by |", "| --- | --- | --- | --- | --- | --- |")
 TOP = """\
 # Gallery: bugs of released Apache Kafka
 

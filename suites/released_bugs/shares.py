@@ -54,7 +54,7 @@ def records_of_a_new_partition(scenario: v.Scenario, target: v.TargetFacts, seed
         member("joined", 0, binds={"epoch": "member_epoch"}),
         start_offset("reads", 0, -1),
         v.CreatePartitionsProbe(as_="grow", node=BROKER, topic="t", count=2, timeout_ms=5000),
-        v.LeaderIs(as_="grown", partition="t-1", is_=BROKER, within_ms=v.LIVENESS_TIMEOUT_MS),
+        v.LeaderIs(as_="grown", partition="t-1", is_=BROKER),
         v.ProduceProbe(as_="record", node=BROKER, topic="t", partition=1, acks="all", timeout_ms=5000),
         member("learns", "$epoch"),
         start_offset("from-its-begin", 1, 0, v.answers("CRD-03", "served")),

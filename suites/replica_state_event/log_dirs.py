@@ -35,9 +35,7 @@ def fails(which: FailingReplica, scenario: v.Scenario, target: v.TargetFacts, se
         *([_notified("watched", leader), _taken("watched-and-taken")] if level == "base" else []),
         v.inject("fail", failure),
         _noticed(which, broker),
-        v.ReplicaOffline(
-            as_="offline", node=broker, partition="t-0", within_ms=v.LIVENESS_TIMEOUT_MS, expect=v.must("DRSE-06")
-        ),
+        v.ReplicaOffline(as_="offline", node=broker, partition="t-0", expect=v.must("DRSE-06")),
         v.ProduceProbe(
             as_="failed", node=broker, topic="t", acks=1, repeat=2, expect=v.answers("DRSE-10", "error:56", "RSE-04")
         ),
@@ -50,7 +48,7 @@ def fails(which: FailingReplica, scenario: v.Scenario, target: v.TargetFacts, se
             repeat=2,
             expect=v.answers("DRSE-06", "served"),
         ),
-        v.WorkloadAcks(as_="goes-on", more=20, within_ms=v.LIVENESS_TIMEOUT_MS, expect=v.must("LIVE-03")),
+        v.WorkloadAcks(as_="goes-on", more=20, expect=v.must("LIVE-03")),
         *([] if level == "base" else _no_znode(target, broker)),
         *restored(broker),
         *v.teardown(),
@@ -72,12 +70,8 @@ def fails(which: FailingReplica, scenario: v.Scenario, target: v.TargetFacts, se
 
 def _noticed(which: FailingReplica, broker: str) -> v.Step:
     if which == "leader":
-        return v.LeaderIs(
-            as_="noticed", partition="t-0", is_not=broker, within_ms=v.LIVENESS_TIMEOUT_MS, expect=v.must("RSE-05")
-        )
-    return v.IsrIs(
-        as_="noticed", partition="t-0", lacks=broker, within_ms=v.LIVENESS_TIMEOUT_MS, expect=v.must("RSE-19")
-    )
+        return v.LeaderIs(as_="noticed", partition="t-0", is_not=broker, expect=v.must("RSE-05"))
+    return v.IsrIs(as_="noticed", partition="t-0", lacks=broker, expect=v.must("RSE-19"))
 
 
 def _notified(as_: str, broker: str) -> v.Step:
@@ -86,19 +80,14 @@ def _notified(as_: str, broker: str) -> v.Step:
 
 def _taken(as_: str) -> v.Step:
     """Expect that the controller, which watches, deletes the notification once it has handled it."""
-    return v.Znode(
-        as_=as_, path=NOTIFICATION, exists=False, within_ms=v.LIVENESS_TIMEOUT_MS, expect=v.must("DRSE-11", "RSE-02")
-    )
+    return v.Znode(as_=as_, path=NOTIFICATION, exists=False, expect=v.must("DRSE-11", "RSE-02"))
 
 
 def _no_znode(target: v.TargetFacts, broker: str) -> list[v.Step]:
     """Expect that our own notification gets the number 0, since no broker wrote one, and stays, since none watches."""
     if target.differs("AZ-04"):
         taken = v.must("RSE-36").model_copy(update={"difference": "AZ-04"})
-        return [
-            _notified("ours", broker),
-            v.Znode(as_="first", path=NOTIFICATION, exists=False, within_ms=v.LIVENESS_TIMEOUT_MS, expect=taken),
-        ]
+        return [_notified("ours", broker), v.Znode(as_="first", path=NOTIFICATION, exists=False, expect=taken)]
     return [
         _notified("ours", broker),
         v.Znode(
@@ -114,7 +103,7 @@ def restored(broker: str) -> list[v.Step]:
         v.Heal(as_="repaired", fault="fail"),
         v.Shutdown(as_="stop", nodes=broker),
         v.Start(as_="start", nodes=broker),
-        v.IsrIs(as_="rejoined", partition="t-0", has=broker, within_ms=v.LIVENESS_TIMEOUT_MS, expect=v.must("DRSE-09")),
+        v.IsrIs(as_="rejoined", partition="t-0", has=broker, expect=v.must("DRSE-09")),
     ]
 
 
@@ -132,7 +121,7 @@ def event_lost(which: FailingReplica, scenario: v.Scenario, target: v.TargetFact
         *(_moves_now(leader) if which == "leader" else []),
         v.Heal(as_="mend", fault="cut"),
         v.Heal(as_="restart", fault="kill"),
-        v.IsrIs(as_="rejoined", partition="t-0", has=broker, within_ms=v.LIVENESS_TIMEOUT_MS, expect=v.must("DRSE-09")),
+        v.IsrIs(as_="rejoined", partition="t-0", has=broker, expect=v.must("DRSE-09")),
         *v.teardown(),
     ]
     return v.build_plan(
@@ -161,19 +150,13 @@ def _stays(leader: str) -> list[v.Step]:
 
 
 def _moves_now(leader: str) -> list[v.Step]:
-    return [
-        v.LeaderIs(
-            as_="moves", partition="t-0", is_not=leader, within_ms=v.LIVENESS_TIMEOUT_MS, expect=v.must("RSE-33")
-        )
-    ]
+    return [v.LeaderIs(as_="moves", partition="t-0", is_not=leader, expect=v.must("RSE-33"))]
 
 
 def _removed(follower: str) -> list[v.Step]:
     return [
-        v.IsrIs(
-            as_="removed", partition="t-0", lacks=follower, within_ms=v.LIVENESS_TIMEOUT_MS, expect=v.must("RSE-32")
-        ),
-        v.WorkloadAcks(as_="goes-on", more=20, within_ms=v.LIVENESS_TIMEOUT_MS, expect=v.must("LIVE-03")),
+        v.IsrIs(as_="removed", partition="t-0", lacks=follower, expect=v.must("RSE-32")),
+        v.WorkloadAcks(as_="goes-on", more=20, expect=v.must("LIVE-03")),
     ]
 
 
@@ -195,13 +178,9 @@ def controller_dies(scenario: v.Scenario, target: v.TargetFacts, seed: int) -> v
             expect=v.answers("RSE-22", "served"),
         ),
         v.inject("kill", v.KillParameters(nodes=controller)),
-        v.ActiveController(as_="elected", is_not=controller, within_ms=v.LIVENESS_TIMEOUT_MS, expect=v.must("INT-66")),
-        v.LeaderIs(
-            as_="moved", partition="t-0", is_=follower, within_ms=v.LIVENESS_TIMEOUT_MS, expect=v.must("RSE-34")
-        ),
-        v.ReplicaOffline(
-            as_="offline", node=leader, partition="t-0", within_ms=v.LIVENESS_TIMEOUT_MS, expect=v.must("RSE-34")
-        ),
+        v.ActiveController(as_="elected", is_not=controller, expect=v.must("INT-66")),
+        v.LeaderIs(as_="moved", partition="t-0", is_=follower, expect=v.must("RSE-34")),
+        v.ReplicaOffline(as_="offline", node=leader, partition="t-0", expect=v.must("RSE-34")),
         v.Heal(as_="power", fault="powerless"),
         v.Heal(as_="restart", fault="kill"),
         *restored(leader),
@@ -242,13 +221,9 @@ def late_event(scenario: v.Scenario, target: v.TargetFacts, seed: int) -> v.Plan
         v.Heal(as_="repaired", fault="fail"),
         v.Heal(as_="restart", fault="kill"),
         v.Heal(as_="release", fault="waiting"),
-        v.BrokerEpochAbove(
-            as_="anew", node=follower, value="$old", within_ms=v.LIVENESS_TIMEOUT_MS, expect=v.must("RSE-24")
-        ),
-        v.BrokerActive(as_="active", node=follower, within_ms=v.LIVENESS_TIMEOUT_MS, expect=v.must("RSE-24")),
-        v.IsrIs(
-            as_="rejoined", partition="t-0", has=follower, within_ms=v.LIVENESS_TIMEOUT_MS, expect=v.must("DRSE-09")
-        ),
+        v.BrokerEpochAbove(as_="anew", node=follower, value="$old", expect=v.must("RSE-24")),
+        v.BrokerActive(as_="active", node=follower, expect=v.must("RSE-24")),
+        v.IsrIs(as_="rejoined", partition="t-0", has=follower, expect=v.must("DRSE-09")),
         v.ReplicaStateEventProbe(
             as_="again",
             node="active-controller",

@@ -28,20 +28,12 @@ def topics(scenario: v.Scenario, target: v.TargetFacts, seed: int) -> v.Plan:
         v.CreatePartitionsProbe(
             as_="grow", node=other, topic="made", count=2, timeout_ms=COMMAND_TIMEOUT_MS, expect=_served("LD-59")
         ),
-        v.LeaderIs(as_="grown", partition="made-1", within_ms=v.LIVENESS_TIMEOUT_MS, expect=v.must("LD-35")),
-        v.IsrIs(
-            as_="shared",
-            partition="made-1",
-            has=(leader, follower, other),
-            within_ms=v.LIVENESS_TIMEOUT_MS,
-            expect=v.must("DLD-33"),
-        ),
+        v.LeaderIs(as_="grown", partition="made-1", expect=v.must("LD-35")),
+        v.IsrIs(as_="shared", partition="made-1", has=(leader, follower, other), expect=v.must("DLD-33")),
         *_limited("made", follower),
         v.ReassignProbe(as_="move", node=follower, partition="made-1", to=(other,), expect=_served("DLD-18")),
-        v.AssignmentIs(
-            as_="moved", partition="made-1", is_=other, within_ms=v.LIVENESS_TIMEOUT_MS, expect=v.must("LD-76")
-        ),
-        v.LeaderIs(as_="led", partition="made-1", is_=other, within_ms=v.LIVENESS_TIMEOUT_MS, expect=v.must("LD-78")),
+        v.AssignmentIs(as_="moved", partition="made-1", is_=other, expect=v.must("LD-76")),
+        v.LeaderIs(as_="led", partition="made-1", is_=other, expect=v.must("LD-78")),
         v.ListReassignmentsProbe(as_="nothing-moves", node=leader, expect=_served("DLD-18")),
         v.DeleteTopicProbe(
             as_="delete", node=leader, topic="made", timeout_ms=COMMAND_TIMEOUT_MS, expect=_served("LD-64")
@@ -116,25 +108,16 @@ def moves(scenario: v.Scenario, target: v.TargetFacts, seed: int) -> v.Plan:
             expect=v.answers("DLD-30", ALREADY_MOVING),
         ),
         v.ReassignProbe(as_="give-up", node=leader, partition="t-0", expect=v.answers("DLD-30", "error:42")),
-        v.Backlog(as_="waits", node=added, at_least=1, within_ms=v.LIVENESS_TIMEOUT_MS, expect=v.must("LD-39")),
+        v.Backlog(as_="waits", node=added, at_least=1, expect=v.must("LD-39")),
         v.ProduceProbe(
             as_="goes-on", node=leader, topic="t", acks="all", timeout_ms=5000, expect=v.answers("LD-74", "served")
         ),
         v.Heal(as_="restart", fault="kill"),
-        v.AssignmentIs(
-            as_="moved",
-            partition="t-0",
-            is_=(leader, added),
-            within_ms=v.LIVENESS_TIMEOUT_MS,
-            expect=v.must("LD-76"),
-        ),
+        v.AssignmentIs(as_="moved", partition="t-0", is_=(leader, added), expect=v.must("LD-76")),
         v.znode_present(
-            "assigned",
-            "/brokers/topics/t/0/replicas",
-            v.must("LD-76"),
-            has=f"[{v.node_id(leader)},{v.node_id(added)}]",
+            "assigned", "/brokers/topics/t/0/replicas", v.must("LD-76"), has=f"[{v.node_id(leader)},{v.node_id(added)}]"
         ),
-        v.LeaderIs(as_="stays", partition="t-0", is_=leader, within_ms=v.LIVENESS_TIMEOUT_MS, expect=v.must("DLD-11")),
+        v.LeaderIs(as_="stays", partition="t-0", is_=leader, expect=v.must("DLD-11")),
         v.znode_absent("settled", "/brokers/partitions_reassigned/t/0", v.must("DLD-11")),
         v.ReassignProbe(as_="nothing", node=leader, partition="t-0", expect=v.answers("DLD-30", "error:85")),
         *v.teardown(),
@@ -157,10 +140,7 @@ def moves(scenario: v.Scenario, target: v.TargetFacts, seed: int) -> v.Plan:
 
 SCENARIOS = (
     v.replication_v2_scenario(
-        "v2-topics-administered",
-        "A topic is created, grown, moved and deleted by requests to any broker",
-        topics,
-        11,
+        "v2-topics-administered", "A topic is created, grown, moved and deleted by requests to any broker", topics, 11
     ),
     v.replication_v2_scenario(
         "v2-reassignments-administered",

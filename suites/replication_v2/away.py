@@ -24,10 +24,8 @@ def created_again(scenario: v.Scenario, target: v.TargetFacts, seed: int) -> v.P
         v.ReassignProbe(
             as_="hand-over", node=leader, partition="gone-0", to=away, expect=v.answers("DLD-18", "served")
         ),
-        v.AssignmentIs(
-            as_="handed-over", partition="gone-0", is_=away, within_ms=v.LIVENESS_TIMEOUT_MS, expect=v.must("LD-76")
-        ),
-        v.LeaderIs(as_="leads", partition="gone-0", is_=away, within_ms=v.LIVENESS_TIMEOUT_MS, expect=v.must("LD-78")),
+        v.AssignmentIs(as_="handed-over", partition="gone-0", is_=away, expect=v.must("LD-76")),
+        v.LeaderIs(as_="leads", partition="gone-0", is_=away, expect=v.must("LD-78")),
         # Its epoch is later than the old topic's and its ISR is written: from now on it serves clients.
         log.has_line("serves", away, r"gone-0: leads on at leader epoch [1-9]", v.must("LD-46")),
         v.FetchProbe(
@@ -44,14 +42,8 @@ def _deleted(scenario: v.Scenario, target: v.TargetFacts, seed: int, again: list
         v.CreateTopicProbe(
             as_="again", node=other, topic="gone", replicas=2, timeout_ms=10_000, expect=v.answers("LD-57", "served")
         ),
-        v.LeaderIs(as_="led-anew", partition="gone-0", within_ms=v.LIVENESS_TIMEOUT_MS, expect=v.must("LD-35")),
-        v.IsrIs(
-            as_="shared-anew",
-            partition="gone-0",
-            has=(leader, other),
-            within_ms=v.LIVENESS_TIMEOUT_MS,
-            expect=v.must("LD-53"),
-        ),
+        v.LeaderIs(as_="led-anew", partition="gone-0", expect=v.must("LD-35")),
+        v.IsrIs(as_="shared-anew", partition="gone-0", has=(leader, other), expect=v.must("LD-53")),
         v.Produce(as_="new", topic="gone", acks=1, records=NEW, expect=v.answers("LD-55", "served")),
     ]
     absent = v.MetadataProbe(as_="nowhere", node=away, topic="gone", repeat=3, expect=v.answers("LD-04", "error:3"))
@@ -60,17 +52,11 @@ def _deleted(scenario: v.Scenario, target: v.TargetFacts, seed: int, again: list
         v.CreateTopicProbe(
             as_="create", node=leader, topic="gone", timeout_ms=10_000, expect=v.answers("LD-58", "served")
         ),
-        v.LeaderIs(as_="led", partition="gone-0", within_ms=v.LIVENESS_TIMEOUT_MS, expect=v.must("LD-35")),
-        v.IsrIs(
-            as_="shared",
-            partition="gone-0",
-            has=(leader, away, other),
-            within_ms=v.LIVENESS_TIMEOUT_MS,
-            expect=v.must("LD-53"),
-        ),
+        v.LeaderIs(as_="led", partition="gone-0", expect=v.must("LD-35")),
+        v.IsrIs(as_="shared", partition="gone-0", has=(leader, away, other), expect=v.must("LD-53")),
         v.Produce(as_="old", topic="gone", acks=1, records=OLD, expect=v.answers("LD-55", "served")),
         v.inject("kill", v.KillParameters(nodes=away)),
-        v.Registered(as_="left", node=away, is_=False, within_ms=v.LIVENESS_TIMEOUT_MS, expect=v.must("LD-10")),
+        v.Registered(as_="left", node=away, is_=False, expect=v.must("LD-10")),
         v.DeleteTopicProbe(
             as_="delete", node=leader, topic="gone", timeout_ms=10_000, expect=v.answers("DLD-12", "served")
         ),
@@ -79,7 +65,7 @@ def _deleted(scenario: v.Scenario, target: v.TargetFacts, seed: int, again: list
         *(recreate if again else []),
         v.Heal(as_="restart", fault="kill"),
         log.has_line("closes", away, log.completed("close-replica", "gone-0"), v.must("LD-25"), after="restart.begun"),
-        v.BrokerActive(as_="returned", node=away, within_ms=v.LIVENESS_TIMEOUT_MS, expect=v.must("LD-27")),
+        v.BrokerActive(as_="returned", node=away, expect=v.must("LD-27")),
         *(again or [absent]),
         *v.teardown(),
     ]
@@ -115,9 +101,7 @@ def created(scenario: v.Scenario, target: v.TargetFacts, seed: int) -> v.Plan:
         ),
         v.inject("kill", v.KillParameters(nodes=coordinator)),
         *(
-            v.Registered(
-                as_=f"gone-{broker}", node=broker, is_=False, within_ms=v.LIVENESS_TIMEOUT_MS, expect=v.must("LD-10")
-            )
+            v.Registered(as_=f"gone-{broker}", node=broker, is_=False, expect=v.must("LD-10"))
             for broker in (away, coordinator)
         ),
         v.CreateTopicProbe(
@@ -128,21 +112,11 @@ def created(scenario: v.Scenario, target: v.TargetFacts, seed: int) -> v.Plan:
         v.Heal(as_="wake", fault="sleep"),
         v.Heal(as_="restart", fault="kill"),
         *(
-            v.IsrIs(
-                as_=f"rejoined-{broker}",
-                partition="t-0",
-                has=broker,
-                within_ms=v.LIVENESS_TIMEOUT_MS,
-                expect=v.must("LD-71"),
-            )
+            v.IsrIs(as_=f"rejoined-{broker}", partition="t-0", has=broker, expect=v.must("LD-71"))
             for broker in (away, coordinator)
         ),
-        v.AssignmentIs(
-            as_="as-created", partition="late-0", is_=leader, within_ms=v.LIVENESS_TIMEOUT_MS, expect=v.must("LD-42")
-        ),
-        v.IsrIs(
-            as_="on-its-own", partition="late-0", is_=leader, within_ms=v.LIVENESS_TIMEOUT_MS, expect=v.must("LD-42")
-        ),
+        v.AssignmentIs(as_="as-created", partition="late-0", is_=leader, expect=v.must("LD-42")),
+        v.IsrIs(as_="on-its-own", partition="late-0", is_=leader, expect=v.must("LD-42")),
         *v.teardown(),
     ]
     return v.build_plan(
@@ -172,16 +146,12 @@ def reassigned(scenario: v.Scenario, target: v.TargetFacts, seed: int) -> v.Plan
             as_="move", node=leader, partition="t-0", to=(leader, away), expect=v.answers("DLD-18", "served")
         ),
         log.has_line("asked", leader, log.requested("start-replica", "t-0", away), v.must("LD-37")),
-        v.Registered(as_="given-up", node=away, is_=False, within_ms=v.LIVENESS_TIMEOUT_MS, expect=v.must("LD-10")),
+        v.Registered(as_="given-up", node=away, is_=False, expect=v.must("LD-10")),
         log.has_line("not-before", leader, log.reached("close-replica-sent", "t-0"), v.never("LD-74"), within_ms=500),
         v.Heal(as_="wake", fault="sleep"),
         log.has_line("starts", away, log.completed("start-replica", "t-0"), v.must("LD-36")),
-        v.AssignmentIs(
-            as_="moved", partition="t-0", is_=(leader, away), within_ms=v.LIVENESS_TIMEOUT_MS, expect=v.must("LD-76")
-        ),
-        v.IsrIs(
-            as_="in-sync", partition="t-0", is_=(leader, away), within_ms=v.LIVENESS_TIMEOUT_MS, expect=v.must("DLD-10")
-        ),
+        v.AssignmentIs(as_="moved", partition="t-0", is_=(leader, away), expect=v.must("LD-76")),
+        v.IsrIs(as_="in-sync", partition="t-0", is_=(leader, away), expect=v.must("DLD-10")),
         v.znode_absent("done", "/brokers/partitions_reassigned/t/0", v.must("LD-14")),
         log.has_line("closed", old, log.completed("close-replica", "t-0"), v.must("LD-46")),
         *v.teardown(),
@@ -215,15 +185,9 @@ def silent(scenario: v.Scenario, target: v.TargetFacts, seed: int) -> v.Plan:
             as_="move", node=leader, partition="u-0", to=(leader, new), expect=v.answers("DLD-18", "served")
         ),
         log.has_line("asked", leader, log.requested("close-replica", "u-0", old), v.must("LD-74")),
-        v.IsrIs(
-            as_="out", partition="u-0", lacks=old, within_ms=v.LIVENESS_TIMEOUT_MS, expect=v.must("DLD-09", "DLD-07")
-        ),
-        v.AssignmentIs(
-            as_="moved", partition="u-0", is_=(leader, new), within_ms=v.LIVENESS_TIMEOUT_MS, expect=v.must("LD-75")
-        ),
-        v.IsrIs(
-            as_="in-sync", partition="u-0", is_=(leader, new), within_ms=v.LIVENESS_TIMEOUT_MS, expect=v.must("LD-76")
-        ),
+        v.IsrIs(as_="out", partition="u-0", lacks=old, expect=v.must("DLD-09", "DLD-07")),
+        v.AssignmentIs(as_="moved", partition="u-0", is_=(leader, new), expect=v.must("LD-75")),
+        v.IsrIs(as_="in-sync", partition="u-0", is_=(leader, new), expect=v.must("LD-76")),
         v.Heal(as_="restart", fault="kill"),
         log.has_line("closes", old, log.completed("close-replica", "u-0"), v.must("LD-04")),
         *v.teardown(work=False),

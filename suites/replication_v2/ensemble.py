@@ -28,7 +28,7 @@ def silent(scenario: v.Scenario, target: v.TargetFacts, seed: int) -> v.Plan:
         v.Hold(as_="session-over", after="lost.proven", ms=timing.session_ms + ANSWERS_STILL_MS),
         *asked,
         v.Heal(as_="mend", fault="lost"),
-        v.WorkloadAcks(as_="goes-on", more=20, within_ms=v.LIVENESS_TIMEOUT_MS, expect=v.must("LIVE-03")),
+        v.WorkloadAcks(as_="goes-on", more=20, expect=v.must("LIVE-03")),
         *v.teardown(),
     ]
     return v.build_plan(

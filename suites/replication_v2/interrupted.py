@@ -35,22 +35,12 @@ def moved(step: str, outside: bool, scenario: v.Scenario, target: v.TargetFacts,
         *v.setup(leader),
         v.ReassignProbe(as_="move", node=leader, partition="t-0", to=to, expect=v.answers("DLD-18", "served")),
         v.inject("kill", v.KillParameters(nodes=leader), when=v.LogLine(says=log.reached(step, "t-0"))),
-        v.LeaderIs(as_="led", partition="t-0", is_not=leader, within_ms=v.LIVENESS_TIMEOUT_MS, expect=v.must("DLD-10")),
+        v.LeaderIs(as_="led", partition="t-0", is_not=leader, expect=v.must("DLD-10")),
         v.Heal(as_="restart", fault="kill"),
-        v.AssignmentIs(
-            as_="moved", partition="t-0", is_=to, within_ms=v.LIVENESS_TIMEOUT_MS, expect=v.must("DLD-26", "LD-54")
-        ),
-        v.IsrIs(
-            as_="in-sync", partition="t-0", is_=to, within_ms=v.LIVENESS_TIMEOUT_MS, expect=v.must("LD-76", "DLD-36")
-        ),
+        v.AssignmentIs(as_="moved", partition="t-0", is_=to, expect=v.must("DLD-26", "LD-54")),
+        v.IsrIs(as_="in-sync", partition="t-0", is_=to, expect=v.must("LD-76", "DLD-36")),
         v.znode_absent("done", "/brokers/partitions_reassigned/t/0", v.must("DLD-11")),
-        v.LeaderIs(
-            as_="leads",
-            partition="t-0",
-            is_not=leader if outside else None,
-            within_ms=v.LIVENESS_TIMEOUT_MS,
-            expect=v.must("LIVE-01"),
-        ),
+        v.LeaderIs(as_="leads", partition="t-0", is_not=leader if outside else None, expect=v.must("LIVE-01")),
         *v.teardown(),
     ]
     return v.build_plan(

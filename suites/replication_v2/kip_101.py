@@ -38,13 +38,7 @@ def truncated(diverge: bool, scenario: v.Scenario, target: v.TargetFacts, seed: 
         *_leads(target, follower, 3 * silent),
         *(_takes_others(target, follower) if diverge else []),
         *v.teardown(work=False),
-        v.Produce(
-            as_="afterwards",
-            topic="u",
-            records=FEWER,
-            idempotent=True,
-            expect=v.answers("LIVE-03", "served"),
-        ),
+        v.Produce(as_="afterwards", topic="u", records=FEWER, idempotent=True, expect=v.answers("LIVE-03", "served")),
     ]
     return v.build_plan(
         scenario,
@@ -67,9 +61,7 @@ def _spread(target: v.TargetFacts) -> v.Expect | None:
 
 
 def _checkpointed(as_: str, broker: str, offset: int, expect: v.Expect | None = None) -> v.Step:
-    return v.Checkpoint(
-        as_=as_, node=broker, partition="u-0", at_least=offset, within_ms=v.LIVENESS_TIMEOUT_MS, expect=expect
-    )
+    return v.Checkpoint(as_=as_, node=broker, partition="u-0", at_least=offset, expect=expect)
 
 
 def _unreported(leader: str, follower: str, third: str) -> list[v.Step]:
@@ -88,23 +80,19 @@ def _unreported(leader: str, follower: str, third: str) -> list[v.Step]:
             )
             for each in range(1, UNREPORTED + 1)
         ),
-        v.LogEnd(as_="held", node=follower, partition="u-0", is_=BEFORE + UNREPORTED, within_ms=v.LIVENESS_TIMEOUT_MS),
+        v.LogEnd(as_="held", node=follower, partition="u-0", is_=BEFORE + UNREPORTED),
         v.inject("not-notified", v.StallParameters(from_=follower, to=leader, streams="replies")),
         v.Heal(as_="released", fault="slow"),
         _checkpointed("committed", leader, BEFORE + UNREPORTED),
-        v.IsrIs(as_="all-in-sync", partition="u-0", has=(leader, follower, third), within_ms=v.LIVENESS_TIMEOUT_MS),
+        v.IsrIs(as_="all-in-sync", partition="u-0", has=(leader, follower, third)),
     ]
 
 
 def _forgotten(target: v.TargetFacts, follower: str) -> list[v.Step]:
     """Wait until the follower is given up, in a design in which a controller follows the live brokers."""
     if target.leader_driven:
-        return [v.Checkpoint(as_="stale", node=follower, partition="u-0", is_=BEFORE, within_ms=v.LIVENESS_TIMEOUT_MS)]
-    return [
-        v.IsrIs(
-            as_="given-up", partition="u-0", lacks=follower, within_ms=v.LIVENESS_TIMEOUT_MS, expect=v.must("ISR-05")
-        )
-    ]
+        return [v.Checkpoint(as_="stale", node=follower, partition="u-0", is_=BEFORE)]
+    return [v.IsrIs(as_="given-up", partition="u-0", lacks=follower, expect=v.must("ISR-05"))]
 
 
 def _alone(target: v.TargetFacts, leader: str, follower: str, third: str) -> list[v.Step]:
@@ -121,20 +109,11 @@ def _alone(target: v.TargetFacts, leader: str, follower: str, third: str) -> lis
 def _truncated(target: v.TargetFacts, follower: str) -> list[v.Step]:
     if not target.leader_driven:
         returned = v.must(target.rule("K631-44", "INT-51", "DLD-16"))
-        return [v.BrokerActive(as_="active", node=follower, within_ms=v.LIVENESS_TIMEOUT_MS, expect=returned)]
+        return [v.BrokerActive(as_="active", node=follower, expect=returned)]
     return [
-        v.LogEnd(
-            as_="cut-off",
-            node=follower,
-            partition="u-0",
-            is_=BEFORE,
-            within_ms=v.LIVENESS_TIMEOUT_MS,
-            expect=v.must("LD-48"),
-        ),
-        v.IsrIs(
-            as_="still-in-sync", partition="u-0", has=follower, within_ms=v.LIVENESS_TIMEOUT_MS, expect=v.must("DLD-08")
-        ),
-        v.Registered(as_="registered", node=follower, within_ms=v.LIVENESS_TIMEOUT_MS, expect=v.must("DLD-16")),
+        v.LogEnd(as_="cut-off", node=follower, partition="u-0", is_=BEFORE, expect=v.must("LD-48")),
+        v.IsrIs(as_="still-in-sync", partition="u-0", has=follower, expect=v.must("DLD-08")),
+        v.Registered(as_="registered", node=follower, expect=v.must("DLD-16")),
     ]
 
 
@@ -142,16 +121,9 @@ def _leads(target: v.TargetFacts, follower: str, timeout_ms: int) -> list[v.Step
     if not target.leader_driven:
         return [v.LeaderIs(as_="leads", partition="u-0", is_=follower, within_ms=timeout_ms, expect=v.never("ACK-01"))]
     return [
-        v.LeaderIs(as_="leads", partition="u-0", is_=follower, within_ms=v.LIVENESS_TIMEOUT_MS, expect=v.must("LD-28")),
-        v.IsrIs(as_="alone", partition="u-0", is_=follower, within_ms=v.LIVENESS_TIMEOUT_MS, expect=v.must("LD-53")),
-        v.Checkpoint(
-            as_="its-end",
-            node=follower,
-            partition="u-0",
-            is_=BEFORE,
-            within_ms=v.LIVENESS_TIMEOUT_MS,
-            expect=v.must("LD-51"),
-        ),
+        v.LeaderIs(as_="leads", partition="u-0", is_=follower, expect=v.must("LD-28")),
+        v.IsrIs(as_="alone", partition="u-0", is_=follower, expect=v.must("LD-53")),
+        v.Checkpoint(as_="its-end", node=follower, partition="u-0", is_=BEFORE, expect=v.must("LD-51")),
     ]
 
 

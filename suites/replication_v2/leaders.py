@@ -8,10 +8,7 @@ from fencepost.suites.replication_v2 import log_lines as log
 
 WAITS_MS = 6000
 """KeepInSyncTime of a scenario that observes a leader while it waits for so long."""
-LATE_TO_STAND = {
-    "leader.election.wait.time.ms": str(3 * WAITS_MS),
-    "preferred.replica.wait.time.ms": str(2 * WAITS_MS),
-}
+LATE_TO_STAND = {"leader.election.wait.time.ms": str(3 * WAITS_MS), "preferred.replica.wait.time.ms": str(2 * WAITS_MS)}
 """The settings of a broker that leaves every other replica time to win an election."""
 DROPPED_MS, HEARD_MS = 1500, 9000
 """KeepInSyncTime, and a session whose client waits for longer before it gives up a server that does not answer."""
@@ -27,20 +24,16 @@ def killed(scenario: v.Scenario, target: v.TargetFacts, seed: int) -> v.Plan:
         *_only_the_leader(*others),
         v.Bind(as_="epoch", value="leader-epoch:t-0"),
         v.inject("kill", v.KillParameters(nodes=leader)),
-        v.LeaderIs(
-            as_="moved", partition="t-0", is_not=leader, within_ms=v.LIVENESS_TIMEOUT_MS, expect=v.must("LD-31")
-        ),
-        v.LeaderEpochAbove(
-            as_="next", partition="t-0", value="$epoch", within_ms=v.LIVENESS_TIMEOUT_MS, expect=v.must("LD-50")
-        ),
+        v.LeaderIs(as_="moved", partition="t-0", is_not=leader, expect=v.must("LD-31")),
+        v.LeaderEpochAbove(as_="next", partition="t-0", value="$epoch", expect=v.must("LD-50")),
         *(
             log.has_line(f"notified-{broker}", broker, log.saw_a_change("t-0"), v.must("LD-20"), after="kill.proven")
             for broker in others
         ),
-        v.IsrIs(as_="without", partition="t-0", lacks=leader, within_ms=v.LIVENESS_TIMEOUT_MS, expect=v.must("DLD-34")),
-        v.WorkloadAcks(as_="goes-on", more=20, within_ms=v.LIVENESS_TIMEOUT_MS, expect=v.must("LD-55")),
+        v.IsrIs(as_="without", partition="t-0", lacks=leader, expect=v.must("DLD-34")),
+        v.WorkloadAcks(as_="goes-on", more=20, expect=v.must("LD-55")),
         v.Heal(as_="restart", fault="kill"),
-        v.IsrIs(as_="rejoined", partition="t-0", has=leader, within_ms=v.LIVENESS_TIMEOUT_MS, expect=v.must("LD-49")),
+        v.IsrIs(as_="rejoined", partition="t-0", has=leader, expect=v.must("LD-49")),
         v.LeaderIs(as_="leads-again", partition="t-0", is_=leader, within_ms=1000, expect=v.never("LD-45")),
         *v.teardown(),
     ]
@@ -82,20 +75,12 @@ def waits(scenario: v.Scenario, target: v.TargetFacts, seed: int) -> v.Plan:
         v.inject("apart", v.StallParameters(from_=one, to=two)),
         v.inject("apart-too", v.StallParameters(from_=two, to=one)),
         v.inject("kill", v.KillParameters(nodes=leader)),
-        v.LeaderIs(
-            as_="moved", partition="t-0", is_not=leader, within_ms=v.LIVENESS_TIMEOUT_MS, expect=v.must("LD-50")
-        ),
+        v.LeaderIs(as_="moved", partition="t-0", is_not=leader, expect=v.must("LD-50")),
         v.Bind(as_="new", node="leader:t-0"),
         v.ProduceProbe(as_="not-yet", node="$new", topic="t", acks=1, repeat=5, expect=v.answers("DLD-06", "error:6")),
         v.fetched("nor-its-follower", guest, "t", 0, repeat=5, every_ms=200, expect=v.answers("DRACK-05", "error:6")),
-        v.IsrIs(
-            as_="at-last",
-            partition="t-0",
-            is_=("$new", guest),
-            within_ms=v.LIVENESS_TIMEOUT_MS,
-            expect=v.must("LD-52"),
-        ),
-        v.WorkloadAcks(as_="goes-on", more=20, within_ms=v.LIVENESS_TIMEOUT_MS, expect=v.must("LD-55")),
+        v.IsrIs(as_="at-last", partition="t-0", is_=("$new", guest), expect=v.must("LD-52")),
+        v.WorkloadAcks(as_="goes-on", more=20, expect=v.must("LD-55")),
         *v.teardown(),
     ]
     return v.build_plan(
@@ -136,16 +121,12 @@ def paused(scenario: v.Scenario, target: v.TargetFacts, seed: int) -> v.Plan:
             )
             for acks in (1, "all")
         ),
-        v.LeaderIs(
-            as_="moved", partition="t-0", is_not=leader, within_ms=v.LIVENESS_TIMEOUT_MS, expect=v.must("LD-12")
-        ),
-        v.WorkloadAcks(as_="goes-on", more=20, within_ms=v.LIVENESS_TIMEOUT_MS, expect=v.must("LD-55")),
+        v.LeaderIs(as_="moved", partition="t-0", is_not=leader, expect=v.must("LD-12")),
+        v.WorkloadAcks(as_="goes-on", more=20, expect=v.must("LD-55")),
         v.Heal(as_="wake", fault="sleep"),
-        v.BrokerEpochAbove(
-            as_="anew", node=leader, value="$broker-epoch", within_ms=v.LIVENESS_TIMEOUT_MS, expect=v.must("DLD-16")
-        ),
-        v.BrokerActive(as_="returned", node=leader, within_ms=v.LIVENESS_TIMEOUT_MS, expect=v.must("DLD-16")),
-        v.IsrIs(as_="rejoined", partition="t-0", has=leader, within_ms=v.LIVENESS_TIMEOUT_MS, expect=v.must("LD-49")),
+        v.BrokerEpochAbove(as_="anew", node=leader, value="$broker-epoch", expect=v.must("DLD-16")),
+        v.BrokerActive(as_="returned", node=leader, expect=v.must("DLD-16")),
+        v.IsrIs(as_="rejoined", partition="t-0", has=leader, expect=v.must("LD-49")),
         *v.teardown(),
     ]
     return v.build_plan(
@@ -171,19 +152,11 @@ def two_die(scenario: v.Scenario, target: v.TargetFacts, seed: int) -> v.Plan:
         *v.setup(first),
         v.Bind(as_="epoch", value="leader-epoch:t-0"),
         v.inject("first-dies", v.KillParameters(nodes=first)),
-        v.LeaderIs(as_="moved", partition="t-0", is_not=first, within_ms=v.LIVENESS_TIMEOUT_MS, expect=v.must("LD-31")),
+        v.LeaderIs(as_="moved", partition="t-0", is_not=first, expect=v.must("LD-31")),
         v.Bind(as_="second", node="leader:t-0"),
         v.inject("second-dies", v.KillParameters(nodes="$second")),
-        v.LeaderIs(
-            as_="moved-again",
-            partition="t-0",
-            is_not=(first, "$second"),
-            within_ms=v.LIVENESS_TIMEOUT_MS,
-            expect=v.must("LD-30"),
-        ),
-        v.LeaderEpochAbove(
-            as_="later", partition="t-0", value="$epoch", within_ms=v.LIVENESS_TIMEOUT_MS, expect=v.must("LD-03")
-        ),
+        v.LeaderIs(as_="moved-again", partition="t-0", is_not=(first, "$second"), expect=v.must("LD-30")),
+        v.LeaderEpochAbove(as_="later", partition="t-0", value="$epoch", expect=v.must("LD-03")),
         v.Heal(as_="second-returns", fault="second-dies"),
         v.Heal(as_="first-returns", fault="first-dies"),
         *v.teardown(),
@@ -214,19 +187,15 @@ def between_its_writes(scenario: v.Scenario, target: v.TargetFacts, seed: int) -
     ids = ",".join(str(v.node_id(broker)) for broker in (leader, follower))
     steps = [
         *v.setup(other, partition="t-0"),
-        v.LeaderIs(as_="led", partition="u-0", is_=leader, within_ms=v.LIVENESS_TIMEOUT_MS),
-        v.IsrIs(as_="in-sync", partition="u-0", is_=(leader, follower), within_ms=v.LIVENESS_TIMEOUT_MS),
+        v.LeaderIs(as_="led", partition="u-0", is_=leader),
+        v.IsrIs(as_="in-sync", partition="u-0", is_=(leader, follower)),
         v.inject("both-die", v.KillParameters(nodes=(leader, follower))),
-        v.LeaderIs(
-            as_="leaderless", partition="u-0", is_="none", within_ms=v.LIVENESS_TIMEOUT_MS, expect=v.must("LD-12")
-        ),
+        v.LeaderIs(as_="leaderless", partition="u-0", is_="none", expect=v.must("LD-12")),
         v.ZnodeStep(
             as_="taken", action="set", path="/brokers/topics/u/0/ISR", data=f'{{"isr":[{ids}],"epoch":{TAKEN}}}'
         ),
         v.Heal(as_="back", fault="both-die"),
-        v.LeaderEpochAbove(
-            as_="never-twice", partition="u-0", value=TAKEN, within_ms=v.LIVENESS_TIMEOUT_MS, expect=v.must("DLD-04")
-        ),
+        v.LeaderEpochAbove(as_="never-twice", partition="u-0", value=TAKEN, expect=v.must("DLD-04")),
         *v.teardown(),
         v.MetadataProbe(as_="known", node=other, topic="u", expect=v.answers("DLD-19", "served")),
     ]
@@ -244,19 +213,15 @@ def preferred_returns(scenario: v.Scenario, target: v.TargetFacts, seed: int) ->
     """Leadership returns by itself, without a request, when the preferred replica has caught up."""
     leader, *others = v.replica_roles(scenario, seed)
     returns: list[v.Step] = [
-        v.IsrIs(as_="rejoined", partition="t-0", has=leader, within_ms=v.LIVENESS_TIMEOUT_MS, expect=v.must("LD-71")),
-        v.LeaderIs(
-            as_="leads-again", partition="t-0", is_=leader, within_ms=v.LIVENESS_TIMEOUT_MS, expect=v.must("LD-73")
-        ),
-        v.WorkloadAcks(as_="under-load", more=20, within_ms=v.LIVENESS_TIMEOUT_MS, expect=v.must("DLD-21")),
+        v.IsrIs(as_="rejoined", partition="t-0", has=leader, expect=v.must("LD-71")),
+        v.LeaderIs(as_="leads-again", partition="t-0", is_=leader, expect=v.must("LD-73")),
+        v.WorkloadAcks(as_="under-load", more=20, expect=v.must("DLD-21")),
     ]
     steps = [
         *v.setup(leader),
         v.inject("kill", v.KillParameters(nodes=leader)),
-        v.LeaderIs(
-            as_="moved", partition="t-0", is_not=leader, within_ms=v.LIVENESS_TIMEOUT_MS, expect=v.must("LD-31")
-        ),
-        v.WorkloadAcks(as_="goes-on", more=20, within_ms=v.LIVENESS_TIMEOUT_MS, expect=v.must("LD-55")),
+        v.LeaderIs(as_="moved", partition="t-0", is_not=leader, expect=v.must("LD-31")),
+        v.WorkloadAcks(as_="goes-on", more=20, expect=v.must("LD-55")),
         v.Heal(as_="restart", fault="kill"),
         *returns,
         *v.teardown(),
@@ -283,21 +248,13 @@ def replaced_unheard(scenario: v.Scenario, target: v.TargetFacts, seed: int) -> 
         v.Bind(as_="epoch", value="leader-epoch:t-0"),
         v.inject("deaf", v.StallParameters(from_=leader, to="zookeeper", streams="replies")),
         v.ZnodeStep(as_="depose", action="delete", path="/brokers/topics/t/0/leader"),
-        v.LeaderEpochAbove(
-            as_="replaced", partition="t-0", value="$epoch", within_ms=v.LIVENESS_TIMEOUT_MS, expect=v.must("DLD-04")
-        ),
+        v.LeaderEpochAbove(as_="replaced", partition="t-0", value="$epoch", expect=v.must("DLD-04")),
         # A follower lags only if there is something that it lacks.
         v.ProduceProbe(as_="believes", node=leader, topic="t", acks=1),
-        v.Logged(
-            as_="drops-them",
-            node=leader,
-            says=r"\bt-0: asks for ISR",
-            after=v.After(event="deaf.injected"),
-            within_ms=v.LIVENESS_TIMEOUT_MS,
-        ),
+        v.Logged(as_="drops-them", node=leader, says=r"\bt-0: asks for ISR", after=v.After(event="deaf.injected")),
         v.IsrIs(as_="overwritten", partition="t-0", is_=leader, within_ms=1000, expect=v.never("ISR-02")),
         v.Heal(as_="hears", fault="deaf"),
-        v.WorkloadAcks(as_="goes-on", more=20, within_ms=v.LIVENESS_TIMEOUT_MS, expect=v.must("LIVE-03")),
+        v.WorkloadAcks(as_="goes-on", more=20, expect=v.must("LIVE-03")),
         *v.teardown(),
     ]
     return v.build_plan(

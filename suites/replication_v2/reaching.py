@@ -44,7 +44,7 @@ def without_zookeeper(fault: FromZooKeeper, scenario: v.Scenario, target: v.Targ
         *v.service_probes("deposed", leader, v.never_serves("DLD-15"), repeat=1, after=over),
         v.Heal(as_="mend", fault="cut"),
         *(_returns(leader) if fault is not replies_lost else []),
-        v.BrokerActive(as_="active", node=leader, within_ms=v.LIVENESS_TIMEOUT_MS, expect=v.must("DLD-16")),
+        v.BrokerActive(as_="active", node=leader, expect=v.must("DLD-16")),
         *v.teardown(),
     ]
     return v.build_plan(
@@ -64,23 +64,17 @@ def without_zookeeper(fault: FromZooKeeper, scenario: v.Scenario, target: v.Targ
 
 def _moves(leader: str) -> list[v.Step]:
     return [
-        v.Registered(as_="gone", node=leader, is_=False, within_ms=v.LIVENESS_TIMEOUT_MS, expect=v.must("LD-10")),
-        v.LeaderIs(
-            as_="moved", partition="t-0", is_not=leader, within_ms=v.LIVENESS_TIMEOUT_MS, expect=v.must("LD-12")
-        ),
-        v.LeaderEpochAbove(
-            as_="next", partition="t-0", value="$epoch", within_ms=v.LIVENESS_TIMEOUT_MS, expect=v.must("LD-50")
-        ),
-        v.WorkloadAcks(as_="goes-on", more=20, within_ms=v.LIVENESS_TIMEOUT_MS, expect=v.must("LD-55")),
+        v.Registered(as_="gone", node=leader, is_=False, expect=v.must("LD-10")),
+        v.LeaderIs(as_="moved", partition="t-0", is_not=leader, expect=v.must("LD-12")),
+        v.LeaderEpochAbove(as_="next", partition="t-0", value="$epoch", expect=v.must("LD-50")),
+        v.WorkloadAcks(as_="goes-on", more=20, expect=v.must("LD-55")),
     ]
 
 
 def _returns(leader: str) -> list[v.Step]:
     return [
-        v.BrokerEpochAbove(
-            as_="anew", node=leader, value="$broker-epoch", within_ms=v.LIVENESS_TIMEOUT_MS, expect=v.must("DLD-16")
-        ),
-        v.IsrIs(as_="rejoined", partition="t-0", has=leader, within_ms=v.LIVENESS_TIMEOUT_MS, expect=v.must("LD-49")),
+        v.BrokerEpochAbove(as_="anew", node=leader, value="$broker-epoch", expect=v.must("DLD-16")),
+        v.IsrIs(as_="rejoined", partition="t-0", has=leader, expect=v.must("LD-49")),
     ]
 
 
@@ -117,9 +111,7 @@ def without_followers(fault: FromFollowers, scenario: v.Scenario, target: v.Targ
             timeout_ms=1000,
             expect=v.never_serves("LD-72", "LD-17", "LD-69"),
         ),
-        v.IsrIs(
-            as_="alone", partition="t-0", is_=leader, within_ms=v.LIVENESS_TIMEOUT_MS, expect=v.must("LD-70", "LD-23")
-        ),
+        v.IsrIs(as_="alone", partition="t-0", is_=leader, expect=v.must("LD-70", "LD-23")),
         v.ProduceProbe(
             as_="too-few",
             node=leader,
@@ -136,13 +128,7 @@ def without_followers(fault: FromFollowers, scenario: v.Scenario, target: v.Targ
         v.LeaderIs(as_="deposed", partition="t-0", is_not=leader, within_ms=timing.session_ms, expect=v.never("LD-01")),
         v.LeaderEpochAbove(as_="moved", partition="t-0", value="$epoch", within_ms=200, expect=v.never("LD-03")),
         v.Heal(as_="mend", fault="cut"),
-        v.IsrIs(
-            as_="together",
-            partition="t-0",
-            has=(leader, *followers),
-            within_ms=v.LIVENESS_TIMEOUT_MS,
-            expect=v.must("LD-71"),
-        ),
+        v.IsrIs(as_="together", partition="t-0", has=(leader, *followers), expect=v.must("LD-71")),
         *v.teardown(),
     ]
     return v.build_plan(
@@ -162,11 +148,7 @@ def without_followers(fault: FromFollowers, scenario: v.Scenario, target: v.Targ
 
 def _zookeeper(how: str, fault: FromZooKeeper, title: str) -> v.Scenario:
     return v.replication_v2_scenario(
-        f"v2-cut-from-zookeeper-{how}",
-        title,
-        partial(without_zookeeper, fault),
-        11,
-        needs={v.Capability.LINKS},
+        f"v2-cut-from-zookeeper-{how}", title, partial(without_zookeeper, fault), 11, needs={v.Capability.LINKS}
     )
 
 

@@ -17,11 +17,9 @@ def former_leader(scenario: v.Scenario, target: v.TargetFacts, seed: int) -> v.P
     steps = [
         *v.setup(leader),
         v.inject("kill", v.KillParameters(nodes=leader)),
-        v.LeaderIs(
-            as_="moved", partition="t-0", is_not=leader, within_ms=v.LIVENESS_TIMEOUT_MS, expect=v.must("LD-31")
-        ),
+        v.LeaderIs(as_="moved", partition="t-0", is_not=leader, expect=v.must("LD-31")),
         v.Heal(as_="restart", fault="kill"),
-        v.IsrIs(as_="rejoined", partition="t-0", has=leader, within_ms=v.LIVENESS_TIMEOUT_MS, expect=v.must("LD-71")),
+        v.IsrIs(as_="rejoined", partition="t-0", has=leader, expect=v.must("LD-71")),
         v.Bind(as_="epoch", value="leader-epoch:t-0"),
         v.Bind(as_="new", node="leader:t-0"),
         log.request("old-close", leader, "close-replica", "t-0", sender=leader, epoch=0),
@@ -32,14 +30,14 @@ def former_leader(scenario: v.Scenario, target: v.TargetFacts, seed: int) -> v.P
             "dropped", "$new", rf"t-0: ISR is \[(?!.*\b{v.node_id(leader)}\b)", v.must("LD-70"), after="rejoined.ended"
         ),
         log.request("old-start", leader, "start-replica", "t-0", sender=leader, epoch=0),
-        v.Backlog(as_="taken", node=leader, is_=0, within_ms=v.LIVENESS_TIMEOUT_MS, expect=v.must("LD-32")),
+        v.Backlog(as_="taken", node=leader, is_=0, expect=v.must("LD-32")),
         log.has_line("starts", leader, f"{started}, at epoch 0$", v.never("LD-36"), within_ms=2000),
         log.has_line("ignores", leader, log.ignored("start-replica", "t-0"), v.must("LD-36"), after="dropped.ended"),
         log.request("start", leader, "start-replica", "t-0", sender=leader, epoch=1),
         log.has_line("starts-now", leader, f"{started}, at epoch 1$", v.must("LD-36"), after="dropped.ended"),
-        v.IsrIs(as_="back", partition="t-0", has=leader, within_ms=v.LIVENESS_TIMEOUT_MS, expect=v.must("DLD-43")),
+        v.IsrIs(as_="back", partition="t-0", has=leader, expect=v.must("DLD-43")),
         v.LeaderEpochAbove(as_="another", partition="t-0", value="$epoch", within_ms=200, expect=v.never("LD-03")),
-        v.WorkloadAcks(as_="goes-on", more=20, within_ms=v.LIVENESS_TIMEOUT_MS, expect=v.must("LIVE-03")),
+        v.WorkloadAcks(as_="goes-on", more=20, expect=v.must("LIVE-03")),
         *v.teardown(),
     ]
     return v.build_plan(
@@ -78,9 +76,9 @@ def lifecycle(scenario: v.Scenario, target: v.TargetFacts, seed: int) -> v.Plan:
         *v.setup(leader),
         v.ReassignProbe(as_="move", node=added, partition="t-0", to=to, expect=v.answers("DLD-18", "served")),
         *life,
-        v.AssignmentIs(as_="moved", partition="t-0", is_=to, within_ms=v.LIVENESS_TIMEOUT_MS, expect=v.must("LD-78")),
-        v.LeaderIs(as_="led", partition="t-0", is_=follower, within_ms=v.LIVENESS_TIMEOUT_MS, expect=v.must("LD-29")),
-        v.IsrIs(as_="in-sync", partition="t-0", is_=to, within_ms=v.LIVENESS_TIMEOUT_MS, expect=v.must("LD-76")),
+        v.AssignmentIs(as_="moved", partition="t-0", is_=to, expect=v.must("LD-78")),
+        v.LeaderIs(as_="led", partition="t-0", is_=follower, expect=v.must("LD-29")),
+        v.IsrIs(as_="in-sync", partition="t-0", is_=to, expect=v.must("LD-76")),
         v.MetadataProbe(as_="known", node=leader, topic="t", expect=v.answers("DLD-19", "served")),
         *v.teardown(),
     ]

@@ -49,6 +49,11 @@ def test_the_words_survive_their_round_trip() -> None:
     assert plan.prepared_seconds == pytest.approx(0.04)
 
 
+def test_a_condition_is_awaited_for_half_a_minute_unless_the_plan_says_otherwise() -> None:
+    plan = parse_plan(PLAN.replace("within_ms: 900, ", ""), "plan.yaml")
+    assert dump_plan(plan) == dump_plan(parse_plan(PLAN.replace("within_ms: 900", "within_ms: 30000"), "plan.yaml"))
+
+
 @pytest.mark.parametrize(
     ("right", "wrong", "message"),
     [
@@ -69,7 +74,11 @@ def test_the_words_survive_their_round_trip() -> None:
             "`as` belongs to an await step: the condition of a fault claims",
         ),
         ("event: kill.healed", "event: keel.healed", "no step `keel` comes before this; so far: hush, kill, move"),
-        ("within_ms: 900, ", "", "missing key `within_ms` at plan.yaml:32"),
+        (
+            "count: 3, within_ms: 100",
+            "count: 3, expect: {level: never, requirement: LIVE-01}",
+            "what must never come true is watched for a time: add `within_ms`",
+        ),
         (
             "kill.proven}",
             "kill.proven, plus_ms: 5}",
