@@ -27,10 +27,11 @@ def topic_id() -> v.ApiProbe:
     return ask("topic", "metadata", 12, body, binds={"topic": "topics[0].topic_id"})
 
 
-def member(name: str, epoch: int | str, **more: Any) -> v.ApiProbe:
-    """Send a heartbeat of the only member: epoch 0 joins."""
-    body = {"group_id": GROUP, "member_id": MEMBER, "member_epoch": epoch, "subscribed_topic_names": ["t"]}
-    return ask(name, "share_group_heartbeat", 1, body, within_ms=v.LIVENESS_TIMEOUT_MS, **more)
+def member(name: str, partitions: int) -> v.ApiProbe:
+    """Join as the only member until all partitions are assigned."""
+    body = {"group_id": GROUP, "member_id": MEMBER, "member_epoch": 0, "subscribed_topic_names": ["t"]}
+    assigned = {"assignment.topic_partitions[].partitions[]": list(range(partitions))}
+    return ask(name, "share_group_heartbeat", 1, body, within_ms=v.LIVENESS_TIMEOUT_MS, answer=assigned)
 
 
 def start_offset(name: str, partition: int, offset: int, expect: Any = None) -> v.ApiProbe:
@@ -51,12 +52,12 @@ def records_of_a_new_partition(scenario: v.Scenario, target: v.TargetFacts, seed
     """A topic that a share group reads gets a partition, and records in it before the group learns of it."""
     steps: list[v.Step] = [
         coordinator_found(),
-        member("joined", 0, binds={"epoch": "member_epoch"}),
+        member("joined", 1),
         start_offset("reads", 0, -1),
         v.CreatePartitionsProbe(as_="grow", node=BROKER, topic="t", count=2, timeout_ms=5000),
         v.LeaderIs(as_="grown", partition="t-1", is_=BROKER),
         v.ProduceProbe(as_="record", node=BROKER, topic="t", partition=1, acks="all", timeout_ms=5000),
-        member("learns", "$epoch"),
+        member("learns", 2),
         start_offset("from-its-begin", 1, 0, v.answers("CRD-03", "served")),
     ]
     return asking(scenario, target, seed, steps, settings=SETTINGS)

@@ -118,8 +118,12 @@ class ShareGroupGrows(_OfNewCoordinators):
         )
         created, grown = (any_broker(rng, script, "LIVE-04") for _ in range(2))
         send = self.sent(rng, script, COORDINATOR)
-        member = {"group_id": group, "member_id": MEMBER, "subscribed_topic_names": [topic.name]}
-        beat = "share_group_heartbeat"
+        member = {"group_id": group, "member_id": MEMBER, "member_epoch": JOINS, "subscribed_topic_names": [topic.name]}
+
+        def reads(name: str, count: int) -> ApiProbe:
+            """Join until all partitions are assigned: a coordinator learns of new ones later than their leaders."""
+            assigned = {"assignment.topic_partitions[].partitions[]": list(range(count))}
+            return send.wait(name, "share_group_heartbeat", member, answer=assigned)
 
         def led(partition: int) -> LeaderIs:
             return LeaderIs(as_=script.name("led"), partition=f"{topic.name}-{partition}", within_ms=within_ms)
@@ -145,14 +149,14 @@ class ShareGroupGrows(_OfNewCoordinators):
             ),
             *map(led, range(partitions)),
             send.find(GROUP, group),
-            send.wait("join", beat, {**member, "member_epoch": JOINS}, binds={f"epoch-of-{group}": "member_epoch"}),
+            reads("join", partitions),
             begins_at("reads", partitions - 1, UNSET),
             grown.send(
                 CreatePartitionsProbe(as_=script.name("grow"), node=grown.node, topic=topic.name, count=partitions + 1)
             ),
             led(partitions),
             Produce(as_=script.name("write"), topic=topic.name, partition=partitions, records=10, acks="all"),
-            send.wait("learns", beat, {**member, "member_epoch": f"$epoch-of-{group}"}),
+            reads("learns", partitions + 1),
             begins_at("begins", partitions, 0, excusing(must("CRD-03"), script, "KAFKA-20742")),
         ]
         title = f"{topic.name}, which a share group reads, grows to {partitions + 1} partitions"

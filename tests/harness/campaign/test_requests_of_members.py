@@ -49,6 +49,15 @@ def test_a_share_group_is_claimed_to_begin_a_new_partition_at_its_begin() -> Non
 
 
 @pytest.mark.requirement("CRD-02")
+def test_a_share_group_joins_until_all_partitions_are_assigned() -> None:
+    """A coordinator that did not know the topic yet assigned nothing, and no later heartbeat asked it again."""
+    made = script()
+    joins = [step for step in asked(made, ShareGroupGrows()) if step.api == "share_group_heartbeat"]
+    assigned = [len(step.answer["assignment.topic_partitions[].partitions[]"]) for step in joins]
+    assert assigned[1] == assigned[0] + 1
+    assert all(step.within_ms > 0 and step.body["member_epoch"] == 0 for step in joins)
+
+
 def test_the_state_of_a_share_group_is_refused_to_every_earlier_leader() -> None:
     for seed in range(10):
         steps = asked(script(seed), StaleShareState())
