@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Literal
 
+from fencepost.faults.disks.rule_fault import RuleParameters
 from fencepost.harness.plan.base import After, Expect, ExpectOutcome, Level
 from fencepost.harness.plan.conditions import (
     AdministratorServed,
@@ -14,24 +14,21 @@ from fencepost.harness.plan.conditions import (
     MetadataFrom,
     WorkloadAcks,
 )
+from fencepost.harness.plan.injects import InjectStep
 from fencepost.harness.plan.judged import JUDGED_IN_EVERY_RUN, every_workload
 from fencepost.harness.plan.model import (
+    Acknowledged,
     ConsumerSpec,
-    Coverage,
     Deviation,
-    NodeSettings,
-    Plan,
+    FaultMet,
+    FaultProven,
     ProducerSpec,
-    Timing,
-    TopicSpec,
-    Topology,
     WorkloadSpec,
 )
 from fencepost.harness.plan.probes import FetchProbe, MetadataProbe, ProduceProbe
 from fencepost.harness.plan.steps import HealAll, Produce, Step, Workload
-from fencepost.suites.clusters import node_id, replica_roles, scaled_timing, smallest_cluster
+from fencepost.suites.clusters import node_id
 from fencepost.suites.expectations import ACKNOWLEDGED_LOSS, must
-from fencepost.suites.scenario import Scenario
 from fencepost.suites.target_facts import TargetFacts
 
 PRODUCER = ProducerSpec(name="p1", topic="t", rate=100)
@@ -107,60 +104,25 @@ def teardown(*, work: bool = True) -> list[Step]:
     return end
 
 
-def build_plan(
-    scenario: Scenario,
-    target: TargetFacts,
-    seed: int,
-    *,
-    steps: Sequence[Step],
-    coverage: Sequence[Coverage],
-    topics: Sequence[TopicSpec],
-    deviations: Sequence[Deviation] = (),
-    topology: Topology | None = None,
-    workload: WorkloadSpec = WORKLOAD,
-    timing: Timing | None = None,
-    security: Literal["plaintext", "sasl"] = "plaintext",
-    settings: NodeSettings | None = None,
-) -> Plan:
-    """Return the plan of a scenario.
-
-    Without a topology it runs on the smallest cluster of the target's design, without timing with `scaled_timing`.
-    """
-    steps = [_owed(step, target) for step in steps]
-    if target.lacks("idempotence"):
-        steps, workload = [_retried(step) for step in steps], _plain(workload)
-    return Plan(
-        scenario=scenario.slug,
-        title=scenario.title,
-        document=scenario.document,
-        seed=seed,
-        target=target.reference,
-        requirements=_provable(scenario, target, steps, deviations, workload),
-        level=scenario.level(target),
-        security=security,
-        timing=timing or scaled_timing(target),
-        settings=settings,
-        topology=topology or smallest_cluster(target, replica_roles(scenario, seed)[-1]),
-        topics=tuple(topics),
-        workload=workload,
-        steps=tuple(steps),
-        coverage=tuple(coverage),
-        deviations=tuple(deviations),
-    )
+def acknowledged(
+    after: str | None = None, *, before: str | None = None, by: str = "p1", at_least: int = 1
+) -> Acknowledged:
+    """Require records that all in-sync replicas have, acknowledged to the usual producer between two instants."""
+    return Acknowledged(by=by, acks="all", at_least=at_least, after=after, before=before)
 
 
-def _retried(step: Step) -> Step:
+def retried(step: Step) -> Step:
     """Return a burst without the sequence numbers that brokers before 0.11 do not know (KIP-98)."""
     return step.model_copy(update={"idempotent": False}) if isinstance(step, Produce) else step
 
 
-def _plain(workload: WorkloadSpec) -> WorkloadSpec:
+def plain(workload: WorkloadSpec) -> WorkloadSpec:
     """Return the workload with no idempotent producer."""
     producers = tuple(each.model_copy(update={"idempotent": False}) for each in workload.producers)
     return workload.model_copy(update={"producers": producers})
 
 
-def _owed(step: Step, target: TargetFacts) -> Step:
+def owed(step: Step, target: TargetFacts) -> Step:
     """Return the step without the further requirements of its claim that belong to documents of other designs."""
     expect = getattr(step, "expect", None)
     if expect is None or all(map(target.owes, expect.also)):
@@ -169,8 +131,13 @@ def _owed(step: Step, target: TargetFacts) -> Step:
     return step.model_copy(update={"expect": expect.model_copy(update={"also": also})})
 
 
-def _provable(
-    scenario: Scenario,
+def proof(step: InjectStep) -> FaultProven | FaultMet:
+    """Return what a run has to show of a fault: that it took effect, or that operations met the rule of a disk."""
+    return FaultMet(fault=step.as_) if isinstance(step, RuleParameters) else FaultProven(fault=step.as_)
+
+
+def provable(
+    named: Sequence[str],
     target: TargetFacts,
     steps: Sequence[Step],
     deviations: Sequence[Deviation],
@@ -184,9 +151,11 @@ def _provable(
     expectations = [expect for step in steps if (expect := getattr(step, "expect", None)) is not None]
     claimed = [name for each in expectations for name in (each.requirement, *each.also)]
     claimed += [each.requirement for each in deviations if each.level == "must"]
-    named = [each for each in scenario.requirements if each in claimed or target.follows_its_documents]
+    exercised = [each for each in named if each in claimed or target.follows_its_documents]
     return tuple(
         dict.fromkeys(
-            each for each in (*named, *claimed, *JUDGED_IN_EVERY_RUN, *every_workload(workload)) if target.owes(each)
+            each
+            for each in (*exercised, *claimed, *JUDGED_IN_EVERY_RUN, *every_workload(workload))
+            if target.owes(each)
         )
     )

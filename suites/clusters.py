@@ -9,7 +9,6 @@ from typing import Literal
 from fencepost.harness.plan import timing, topologies
 from fencepost.harness.plan.model import NodeSpec, Timing, TopicSpec, Topology
 from fencepost.harness.plan.topologies import BROKER_IDS, CONTROLLER_IDS, node_name
-from fencepost.suites.scenario import Scenario
 from fencepost.suites.target_facts import TargetFacts
 
 GUEST_ID = 8
@@ -22,14 +21,14 @@ def node_id(name: str) -> int:
     return int(name.removeprefix("node-"))
 
 
-def replica_roles(scenario: Scenario, seed: int) -> list[str]:
-    """Return the three brokers in the order of the topic's replicas, the leader first.
+def replica_roles(slug: str, seed: int) -> list[str]:
+    """Return the three brokers in the order of the topic's replicas, the leader first, for a scenario by its slug.
 
     This order is all that the seed decides. Unless a topology says otherwise, the last broker is the controller in
     ZooKeeper mode.
     """
     brokers = [node_name(broker) for broker in BROKER_IDS]
-    random.Random(f"{seed}/{scenario.slug}").shuffle(brokers)
+    random.Random(f"{seed}/{slug}").shuffle(brokers)
     return brokers
 
 

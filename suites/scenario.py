@@ -1,15 +1,30 @@
-"""Scenarios, and the factories by which the suite of each document makes its own."""
+"""Scenarios, the drafts of which their plans are made, and the factories of each document's suite."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from functools import partial
+from typing import Literal
 
 from fencepost.faults.capabilities import Capability
 from fencepost.harness.cluster.availability import unavailable_reason
 from fencepost.harness.plan.dialect import Dialect
-from fencepost.harness.plan.model import Plan
+from fencepost.harness.plan.injects import InjectStep
+from fencepost.harness.plan.model import (
+    Coverage,
+    Deviation,
+    NodeSettings,
+    Plan,
+    Timing,
+    TopicSpec,
+    Topology,
+    WorkloadSpec,
+)
+from fencepost.harness.plan.steps import Step
+from fencepost.suites.building import WORKLOAD, owed, plain, proof, provable, retried, workload_with_losses
+from fencepost.suites.clusters import replica_roles, scaled_timing, smallest_cluster, topic
+from fencepost.suites.expectations import expected_losses
 from fencepost.suites.target_facts import (
     ALL_DESIGNS,
     LEADER_DRIVEN,
@@ -35,8 +50,7 @@ class Scenario:
     requirements: tuple[str, ...]
     needs: frozenset[Capability]
     seconds: int
-    build: Callable[[Scenario, TargetFacts, int], Plan]
-    """Takes the scenario, the target and the seed."""
+    build: Callable[[Draft], Plan]
     document: str = "KIP-631"
     dialects: frozenset[Dialect] = WITHOUT_ZOOKEEPER
     levels: tuple[str, ...] = ()
@@ -68,7 +82,7 @@ class Scenario:
 
     def plan(self, target: TargetFacts, seed: int) -> Plan:
         """Return the plan. It depends on nothing but the target and the seed."""
-        return self.build(self, target, seed)
+        return self.build(Draft(self, target, seed))
 
     def unavailable_reason(self, target: TargetFacts, backend: str | None = None) -> str | None:
         """Return why the scenario cannot run on this target, or None.
@@ -84,10 +98,86 @@ class Scenario:
         return next((reason for each in needs if (reason := unavailable_reason(backend or "", each)) is not None), None)
 
 
+@dataclass(frozen=True)
+class Draft:
+    """All that a plan is made from: the scenario, the target, the seed, and the times that the scenario chooses."""
+
+    scenario: Scenario
+    target: TargetFacts
+    seed: int
+    times: Mapping[str, int] = field(default_factory=dict)
+
+    @property
+    def roles(self) -> list[str]:
+        """The three brokers in the order of the topic's replicas, the leader first: all that the seed decides.
+
+        Unless a topology says otherwise, the last broker is the controller in ZooKeeper mode.
+        """
+        return replica_roles(self.scenario.slug, self.seed)
+
+    @property
+    def leader(self) -> str:
+        """The broker that leads the topic."""
+        return self.roles[0]
+
+    @property
+    def timing(self) -> Timing:
+        """The timeouts of the cluster."""
+        return scaled_timing(self.target, **self.times)
+
+    def timed(self, *, session_ms: int | None = None, **times: int) -> Draft:
+        """Return the draft with these timeouts, in milliseconds before the target's factor applies."""
+        session = {} if session_ms is None else {"session_ms": session_ms}
+        return replace(self, times={**self.times, **session, **times})
+
+    def plan(
+        self,
+        steps: Sequence[Step],
+        *coverage: Coverage,
+        topics: Sequence[TopicSpec] | None = None,
+        deviations: Sequence[Deviation] = (),
+        topology: Topology | None = None,
+        workload: WorkloadSpec = WORKLOAD,
+        may_lose: bool = False,
+        security: Literal["plaintext", "sasl"] = "plaintext",
+        settings: NodeSettings | None = None,
+    ) -> Plan:
+        """Return the plan. A pass needs the proof of each fault that the steps inject, and then `coverage`.
+
+        Without topics it has the topic `t` on all three brokers, without a topology the smallest cluster of the
+        target's design. `may_lose`: a target that lists the loss of acknowledged records may show it here.
+        """
+        target = self.target
+        if may_lose:
+            workload, deviations = workload_with_losses(target), expected_losses(target, "may")
+        proofs = [proof(step) for step in steps if isinstance(step, InjectStep)]
+        steps = [owed(step, target) for step in steps]
+        if target.lacks("idempotence"):
+            steps, workload = [retried(step) for step in steps], plain(workload)
+        return Plan(
+            scenario=self.scenario.slug,
+            title=self.scenario.title,
+            document=self.scenario.document,
+            seed=self.seed,
+            target=target.reference,
+            requirements=provable(self.scenario.requirements, target, steps, deviations, workload),
+            level=self.scenario.level(target),
+            security=security,
+            timing=self.timing,
+            settings=settings,
+            topology=topology or smallest_cluster(target, self.roles[-1]),
+            topics=tuple([topic(self.roles)] if topics is None else topics),
+            workload=workload,
+            steps=tuple(steps),
+            coverage=(*proofs, *coverage),
+            deviations=tuple(deviations),
+        )
+
+
 def _live_scenario(
     slug: str,
     title: str,
-    build: Callable[[Scenario, TargetFacts, int], Plan],
+    build: Callable[[Draft], Plan],
     seconds: int,
     *requirements: str,
     document: str,

@@ -19,6 +19,7 @@ def scaled_timing(
     lease_ms: int = Timing().lease_ms,
     lag_ms: int = Timing().lag_ms,
     fetch_ms: int = Timing().fetch_ms,
+    request_ms: int = Timing().request_ms,
     session_ms: int | None = None,
     fence_ms: int | None = None,
 ) -> Timing:
@@ -31,6 +32,7 @@ def scaled_timing(
         lease_ms=lease_ms,
         lag_ms=lag_ms,
         fetch_ms=fetch_ms,
+        request_ms=request_ms,
         session_ms=lease_ms if session_ms is None else session_ms,
         fence_ms=lease_ms + FENCE_MARGIN_MS if fence_ms is None else fence_ms,
         preferred_ms=PREFERRED_MS if leader_driven else Timing().preferred_ms,

@@ -25,12 +25,13 @@ NO_BROKER = 99
 """An id that no broker has."""
 
 
-def asked(scenario: v.Scenario, target: v.TargetFacts, seed: int) -> v.Plan:
+def asked(draft: v.Draft) -> v.Plan:
     """One broker is asked for everything, and all of them for what it changed.
 
     At last a replica is moved to a broker that does not reach the leader: that is cancelled, and done when it does.
     """
-    leader, follower, other = brokers = v.replica_roles(scenario, seed)
+    target = draft.target
+    leader, follower, other = brokers = draft.roles
     steps = [
         *v.setup(leader, work=False),
         *_validated(leader),
@@ -44,15 +45,12 @@ def asked(scenario: v.Scenario, target: v.TargetFacts, seed: int) -> v.Plan:
     ]
     replicas = v.topic([leader, follower], min_isr=1)
     config = {**replicas.config, "retention.ms": KEPT_MS}
-    return v.build_plan(
-        scenario,
-        target,
-        seed,
+    return draft.plan(
+        steps,
+        v.StepDone(step="whole"),
         topology=v.smallest_cluster(target, leader),
         topics=[replicas.model_copy(update={"config": config})],
         workload=v.WorkloadSpec(),
-        steps=steps,
-        coverage=[v.StepDone(step="whole")],
     )
 
 

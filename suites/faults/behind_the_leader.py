@@ -17,15 +17,15 @@ LATE_MS = 8000
 """How late the answers of the second leader are: it dies after its first answer, and before its second one."""
 
 
-def empty_follower(scenario: v.Scenario, target: v.TargetFacts, seed: int) -> v.Plan:
+def empty_follower(draft: v.Draft) -> v.Plan:
     """The successor holds committed records that it does not know to be committed, and the last replica has none.
 
     That replica's fetches are not answered, so that it stays empty: it must not join the ISR, although it lacks nothing
     that the successor knows to be committed (KAFKA-7128). Nor does the end of the partition, as clients see it, go back
     to that (KIP-207).
     """
-    leader, successor, empty = v.replica_roles(scenario, seed)
-    moved = v.must(target.rule("D631-07", "INT-28", "LD-31"))
+    leader, successor, empty = draft.roles
+    moved = v.must(draft.target.rule("D631-07", "INT-28", "LD-31"))
     steps = [
         *v.setup(leader, partition="u-0", work=False),
         *_held(leader, successor, empty, UNREPORTED),
@@ -41,23 +41,13 @@ def empty_follower(scenario: v.Scenario, target: v.TargetFacts, seed: int) -> v.
         *v.teardown(work=False),
         v.Produce(as_="afterwards", topic="u", records=10, idempotent=True, expect=v.answers("LIVE-03", "served")),
     ]
-    return v.build_plan(
-        scenario,
-        target,
-        seed,
-        timing=v.scaled_timing(target, lag_ms=LAG_MS),
+    return draft.timed(lag_ms=LAG_MS).plan(
+        steps,
+        *_acknowledged("leader-dies"),
+        v.StepDone(step="known"),
+        v.StepDone(step="afterwards"),
         topics=[v.topic([leader, successor, empty], name="u")],
         workload=v.WorkloadSpec(),
-        steps=steps,
-        coverage=[
-            v.FaultProven(fault="slow"),
-            v.FaultProven(fault="not-notified"),
-            v.FaultProven(fault="unanswered"),
-            v.FaultProven(fault="leader-dies"),
-            *_acknowledged("leader-dies"),
-            v.StepDone(step="known"),
-            v.StepDone(step="afterwards"),
-        ],
     )
 
 
@@ -87,22 +77,19 @@ def _committed(leader: str, records: int) -> v.Step:
 
 
 def _acknowledged(before: str) -> list[v.Coverage]:
-    return [
-        v.Acknowledged(by=f"unreported-{each}", acks="all", before=f"{before}.injected")
-        for each in range(1, UNREPORTED + 1)
-    ]
+    return [v.acknowledged(before=f"{before}.injected", by=f"unreported-{each}") for each in range(1, UNREPORTED + 1)]
 
 
-def second_death(second: Literal["silent", "slow"], scenario: v.Scenario, target: v.TargetFacts, seed: int) -> v.Plan:
+def second_death(second: Literal["silent", "slow"], draft: v.Draft) -> v.Plan:
     """The leader dies, and its successor before the last replica has compared its log with the successor's.
 
     The last replica is in the ISR and holds all that was acknowledged, but does not know that it is committed. It may
     drop nothing that the successor has: it leads next. The successor's answers do not reach it at all (`silent`), or
     late, so that it gets the first one only (`slow`).
     """
-    leader, successor, last = v.replica_roles(scenario, seed)
-    timing = v.scaled_timing(target, lag_ms=LONG_LAG_MS)
-    moved = target.rule("D631-07", "INT-28", "LD-31")
+    leader, successor, last = draft.roles
+    draft = draft.timed(lag_ms=LONG_LAG_MS)
+    moved = draft.target.rule("D631-07", "INT-28", "LD-31")
     answers: v.Step = v.inject("unheard", v.StallParameters(from_=last, to=successor, streams="replies"))
     if second == "slow":
         answers = v.inject("unheard", v.SlowParameters(from_=last, to=successor, latency_ms=LATE_MS, streams="replies"))
@@ -118,7 +105,7 @@ def second_death(second: Literal["silent", "slow"], scenario: v.Scenario, target
         v.LeaderIs(as_="moved", partition="u-0", is_=successor, expect=v.must(moved)),
         v.learns_leader("known", last, "u-0", successor, v.must(moved)),
         v.Hold(as_="first-answer", after="known.ended", ms=LATE_MS * 5 // 4 if second == "slow" else 1000),
-        *_keeps_its_log(target, last),
+        *_keeps_its_log(draft.target, last),
         v.IsrIs(as_="in-sync", partition="u-0", has=last),
         v.inject("successor-dies", v.KillParameters(nodes=successor)),
         v.LeaderIs(as_="leads", partition="u-0", is_=last, expect=v.must(moved, "ISR-06")),
@@ -126,21 +113,13 @@ def second_death(second: Literal["silent", "slow"], scenario: v.Scenario, target
         *v.teardown(work=False),
         v.Produce(as_="afterwards", topic="u", records=10, idempotent=True, expect=v.answers("LIVE-03", "served")),
     ]
-    return v.build_plan(
-        scenario,
-        target,
-        seed,
-        timing=timing,
+    return draft.plan(
+        steps,
+        v.acknowledged(by="before", at_least=BEFORE),
+        *_acknowledged("leader-dies"),
+        v.acknowledged(by="others", at_least=10),
         topics=[v.topic([leader, successor, last], name="u", min_isr=1)],
         workload=v.WorkloadSpec(),
-        steps=steps,
-        coverage=[
-            *(v.FaultProven(fault=each) for each in ("slow", "not-notified", "unheard", "leader-dies")),
-            v.FaultProven(fault="successor-dies"),
-            v.Acknowledged(by="before", acks="all", at_least=BEFORE),
-            *_acknowledged("leader-dies"),
-            v.Acknowledged(by="others", acks="all", at_least=10),
-        ],
     )
 
 

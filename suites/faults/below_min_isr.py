@@ -11,13 +11,14 @@ AWAY_MS = 5000
 """The time for which a broker is watched that must not lead."""
 
 
-def build(scenario: v.Scenario, target: v.TargetFacts, seed: int) -> v.Plan:
+def build(draft: v.Draft) -> v.Plan:
     """A record waits for the only follower, which leaves the ISR: one replica that holds it is not enough.
 
     Later the leader alone is in sync, is shut down and killed, and returns: it must serve what was committed, although
     it can commit nothing without the follower.
     """
-    leader, follower, other = v.replica_roles(scenario, seed)
+    target = draft.target
+    leader, follower, other = draft.roles
     leads = v.must(target.rule("D631-07", "INT-28", "LD-31"))
     stays_away = target.differs("AK-14")
     steps = [
@@ -35,23 +36,16 @@ def build(scenario: v.Scenario, target: v.TargetFacts, seed: int) -> v.Plan:
         *v.teardown(work=False),
         v.Produce(as_="afterwards", topic="u", records=10, idempotent=True, expect=v.answers("LIVE-03", "served")),
     ]
-    return v.build_plan(
-        scenario,
-        target,
-        seed,
-        timing=v.scaled_timing(target, lag_ms=LAG_MS),
+    return draft.timed(lag_ms=LAG_MS).plan(
+        steps,
+        v.StepDone(step="left"),
+        v.StepDone(step="waits"),
+        *([] if target.leader_driven else [v.StepDone(step="after-stop")]),
+        *([] if target.leader_driven or stays_away else [v.StepDone(step="after-crash")]),
+        v.acknowledged(by="before", at_least=BEFORE),
         topology=v.smallest_cluster(target, other),
         topics=[v.topic([leader, follower], name=name) for name in ("u", "w")],
         workload=v.WorkloadSpec(),
-        steps=steps,
-        coverage=[
-            v.FaultProven(fault="stall"),
-            v.StepDone(step="left"),
-            v.StepDone(step="waits"),
-            *([] if target.leader_driven else [v.StepDone(step="after-stop")]),
-            *([] if target.leader_driven or stays_away else [v.StepDone(step="after-crash")]),
-            v.Acknowledged(by="before", acks="all", at_least=BEFORE),
-        ],
     )
 
 

@@ -17,11 +17,12 @@ UNELECTED_MS = 10_000
 """How long a quorum is watched that is not expected to elect: three times as long as an election takes."""
 
 
-def cut_off(ms: int, scenario: v.Scenario, target: v.TargetFacts, seed: int) -> v.Plan:
+def cut_off(ms: int, draft: v.Draft) -> v.Plan:
     """The leader measures its deadline on a monotonic clock: it stops serving when it would have without the jump."""
-    leader, *others = v.replica_roles(scenario, seed)
-    timing = v.scaled_timing(target, lease_ms=LEASE_MS)
-    silent_ms = v.self_fence_ms(target, timing)
+    target = draft.target
+    leader, *others = draft.roles
+    draft = draft.timed(lease_ms=LEASE_MS)
+    silent_ms = v.self_fence_ms(target, draft.timing)
     serves_on = target.differs("AK-04") or target.differs("AZ-01")
     steps = [
         *v.setup(leader),
@@ -46,21 +47,12 @@ def cut_off(ms: int, scenario: v.Scenario, target: v.TargetFacts, seed: int) -> 
         *_returns(target, leader, back=ms < 0),
         *v.teardown(),
     ]
-    return v.build_plan(
-        scenario,
-        target,
-        seed,
-        timing=timing,
+    return draft.plan(
+        steps,
+        v.StepDone(step="alone-produce"),
+        v.StepDone(step="promise"),
+        v.acknowledged("moved.ended"),
         topology=_with_clocks(v.smallest_cluster(target, others[-1]), (leader,)),
-        topics=[v.topic([leader, *others])],
-        steps=steps,
-        coverage=[
-            v.FaultProven(fault="cut"),
-            v.FaultProven(fault="jump"),
-            v.StepDone(step="alone-produce"),
-            v.StepDone(step="promise"),
-            v.Acknowledged(by="p1", acks="all", after="moved.ended"),
-        ],
     )
 
 
@@ -95,18 +87,17 @@ def _goes_on() -> v.Step:
     return v.WorkloadAcks(as_="goes-on", more=20, expect=v.must("LIVE-03"))
 
 
-def drifts(scenario: v.Scenario, target: v.TargetFacts, seed: int) -> v.Plan:
+def drifts(draft: v.Draft) -> v.Plan:
     """The leader's clock is fast, one follower's is slow, the other's is a day behind: no broker is given up, none
     leaves the ISR, and records are taken as before."""
-    leader, slow, yesterday = v.replica_roles(scenario, seed)
-    timing = v.scaled_timing(target)
+    leader, slow, yesterday = draft.roles
     steps = [
         *v.setup(leader),
         v.inject("fast", v.ClockSkewParameters(nodes=leader, ppm=200_000)),
         v.inject("slow", v.ClockSkewParameters(nodes=slow, ppm=-200_000)),
         v.inject("yesterday", v.ClockJumpParameters(nodes=yesterday, ms=-DAY_MS)),
         v.LeaderIs(
-            as_="deposed", partition="t-0", is_not=leader, within_ms=2 * timing.lease_ms, expect=v.never("CLK-01")
+            as_="deposed", partition="t-0", is_not=leader, within_ms=2 * draft.timing.lease_ms, expect=v.never("CLK-01")
         ),
         *(
             v.IsrIs(as_=f"{word}-left", partition="t-0", lacks=broker, within_ms=500, expect=v.never("CLK-01"))
@@ -116,26 +107,18 @@ def drifts(scenario: v.Scenario, target: v.TargetFacts, seed: int) -> v.Plan:
         v.Heal(as_="exact", fault="fast"),
         *v.teardown(),
     ]
-    return v.build_plan(
-        scenario,
-        target,
-        seed,
-        timing=timing,
-        topology=_with_clocks(v.smallest_cluster(target, yesterday), (leader, slow, yesterday)),
-        topics=[v.topic([leader, slow, yesterday])],
-        steps=steps,
-        coverage=[
-            *(v.FaultProven(fault=fault) for fault in ("fast", "slow", "yesterday")),
-            v.Acknowledged(by="p1", acks="all", at_least=20, after="yesterday.proven", before="exact.begun"),
-        ],
+    return draft.plan(
+        steps,
+        v.acknowledged("yesterday.proven", before="exact.begun", at_least=20),
+        topology=_with_clocks(v.smallest_cluster(draft.target, yesterday), (leader, slow, yesterday)),
     )
 
 
-def standby_is_back(scenario: v.Scenario, target: v.TargetFacts, seed: int) -> v.Plan:
+def standby_is_back(draft: v.Draft) -> v.Plan:
     """The active controller ends while the clock of one of the two others is an hour back."""
-    leader, *others = v.replica_roles(scenario, seed)
+    leader, *others = draft.roles
     controllers = tuple(map(v.node_name, v.CONTROLLER_IDS))
-    expect = target.unless("AK-15", v.must("CLK-03", "LIVE-02"), v.never("CLK-03"))
+    expect = draft.target.unless("AK-15", v.must("CLK-03", "LIVE-02"), v.never("CLK-03"))
     elects = expect.level is v.Level.MUST
     right = v.Heal(as_="right", fault="jump")
     elected = v.ActiveController(
@@ -154,18 +137,10 @@ def standby_is_back(scenario: v.Scenario, target: v.TargetFacts, seed: int) -> v
         v.Heal(as_="restart", fault="crash"),
         *v.teardown(),
     ]
-    return v.build_plan(
-        scenario,
-        target,
-        seed,
-        topology=_with_clocks(v.smallest_cluster(target, others[-1]), controllers),
-        topics=[v.topic([leader, *others])],
-        steps=steps,
-        coverage=[
-            v.FaultProven(fault="jump"),
-            v.FaultProven(fault="crash"),
-            v.Acknowledged(by="p1", acks="all", after="right.ended"),
-        ],
+    return draft.plan(
+        steps,
+        v.acknowledged("right.ended"),
+        topology=_with_clocks(v.smallest_cluster(draft.target, others[-1]), controllers),
     )
 
 

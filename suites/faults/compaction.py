@@ -28,13 +28,14 @@ CONFIG = {
 """Each later batch of now begins a segment, and closed ones are compacted at once where the topic is compacted."""
 
 
-def last_of_each_key(scenario: v.Scenario, target: v.TargetFacts, seed: int) -> v.Plan:
+def last_of_each_key(draft: v.Draft) -> v.Plan:
     """Two topics are written to, and compacted from then on: one of them by a broker that is killed meanwhile.
 
     A replica that was away copies what is left. The broker is killed once more: it knows the last batch of a producer
     although no record of it is left.
     """
-    leader, follower, other = replicas = v.replica_roles(scenario, seed)
+    target = draft.target
+    leader, follower, other = replicas = draft.roles
     kept = KEPT if target.follows_its_documents else KEPT_FOR_A_DAY
     files = f"{ALONE}-0/*.{'compacted' if target.follows_its_documents else 'cleaned'}"
     steps = [
@@ -70,20 +71,13 @@ def last_of_each_key(scenario: v.Scenario, target: v.TargetFacts, seed: int) -> 
     ]
     topology = v.smallest_cluster(target, other)
     nodes = (each.model_copy(update={"disk": "breakable"}) if each.name == leader else each for each in topology.nodes)
-    return v.build_plan(
-        scenario,
-        target,
-        seed,
+    return draft.plan(
+        steps,
+        v.StepDone(step="whole"),
         settings=v.NodeSettings(broker={"log.cleaner.backoff.ms": "200"}),
         topology=topology.model_copy(update={"nodes": tuple(nodes)}),
         topics=[_keyed(v.topic(replicas, name=COPIED)), _keyed(v.topic([leader], name=ALONE, min_isr=1))],
         workload=v.WorkloadSpec(),
-        steps=steps,
-        coverage=[
-            *(v.FaultProven(fault=each) for each in ("away", "crash", "crash-again")),
-            v.FaultMet(fault="late"),
-            v.StepDone(step="whole"),
-        ],
     )
 
 

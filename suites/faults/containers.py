@@ -7,9 +7,9 @@ from fencepost.suites import vocabulary as v
 A_TENTH = 0.1
 
 
-def follower_off(scenario: v.Scenario, target: v.TargetFacts, seed: int) -> v.Plan:
+def follower_off(draft: v.Draft) -> v.Plan:
     """No node and no client reaches the follower: the ISR goes on without it, and takes it back."""
-    leader, follower, other = v.replica_roles(scenario, seed)
+    leader, follower, _ = draft.roles
     steps = [
         *v.setup(leader),
         v.inject("unplug", v.DisconnectParameters(nodes=follower)),
@@ -19,29 +19,29 @@ def follower_off(scenario: v.Scenario, target: v.TargetFacts, seed: int) -> v.Pl
         _returns(follower),
         *v.teardown(),
     ]
-    return _plan(scenario, target, seed, [leader, follower, other], steps, "unplug", "plug")
+    return draft.plan(steps, v.acknowledged("unplug.proven", before="plug.begun"))
 
 
-def leader_off(scenario: v.Scenario, target: v.TargetFacts, seed: int) -> v.Plan:
+def leader_off(draft: v.Draft) -> v.Plan:
     """No node and no client reaches the leader, nor it them: another broker leads, and clients find it."""
-    leader, *followers = v.replica_roles(scenario, seed)
+    leader = draft.leader
     steps = [
         *v.setup(leader),
         v.inject("unplug", v.DisconnectParameters(nodes="leader:t-0")),
         v.LeaderIs(
-            as_="moved", partition="t-0", is_not=leader, expect=v.must(target.rule("D631-07", "INT-28", "LD-31"))
+            as_="moved", partition="t-0", is_not=leader, expect=v.must(draft.target.rule("D631-07", "INT-28", "LD-31"))
         ),
         _goes_on(),
         v.Heal(as_="plug", fault="unplug"),
         _returns(leader),
         *v.teardown(),
     ]
-    return _plan(scenario, target, seed, [leader, *followers], steps, "unplug", "plug")
+    return draft.plan(steps, v.acknowledged("unplug.proven", before="plug.begun"))
 
 
-def short_of_processor(scenario: v.Scenario, target: v.TargetFacts, seed: int) -> v.Plan:
+def short_of_processor(draft: v.Draft) -> v.Plan:
     """A follower stands still for nine tenths of the time. It may leave the ISR; the partition goes on either way."""
-    leader, follower, other = v.replica_roles(scenario, seed)
+    leader, follower, _ = draft.roles
     steps = [
         *v.setup(leader),
         v.inject("squeeze", v.CpuParameters(nodes=follower, cpus=A_TENTH)),
@@ -50,7 +50,7 @@ def short_of_processor(scenario: v.Scenario, target: v.TargetFacts, seed: int) -
         _returns(follower),
         *v.teardown(),
     ]
-    return _plan(scenario, target, seed, [leader, follower, other], steps, "squeeze", "release")
+    return draft.plan(steps, v.acknowledged("squeeze.proven", before="release.begun"))
 
 
 def _goes_on() -> v.Step:
@@ -59,28 +59,6 @@ def _goes_on() -> v.Step:
 
 def _returns(broker: str) -> v.Step:
     return v.IsrIs(as_="returned", partition="t-0", has=broker, expect=v.must("ISR-06"))
-
-
-def _plan(
-    scenario: v.Scenario,
-    target: v.TargetFacts,
-    seed: int,
-    replicas: list[str],
-    steps: list[v.Step],
-    fault: str,
-    healing: str,
-) -> v.Plan:
-    return v.build_plan(
-        scenario,
-        target,
-        seed,
-        topics=[v.topic(replicas)],
-        steps=steps,
-        coverage=[
-            v.FaultProven(fault=fault),
-            v.Acknowledged(by="p1", acks="all", after=f"{fault}.proven", before=f"{healing}.begun"),
-        ],
-    )
 
 
 SCENARIOS: tuple[v.Scenario, ...] = (

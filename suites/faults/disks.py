@@ -23,12 +23,12 @@ FETCH_MS = 6 * LATE_MS
 """Long enough that a controller with a late disk stays the active one."""
 
 
-def leader_cannot_write(torn: bool, scenario: v.Scenario, target: v.TargetFacts, seed: int) -> v.Plan:
+def leader_cannot_write(torn: bool, draft: v.Draft) -> v.Plan:
     """Each write to the leader's segment fails, without effect or, if `torn`, after its first bytes."""
-    leader, *others = v.replica_roles(scenario, seed)
+    leader = draft.leader
     broken: v.DiskErrorParameters | v.TornWriteParameters
     if torn:
-        first = random.Random(f"{seed}/{scenario.slug}/bytes").randrange(1, 100)
+        first = random.Random(f"{draft.seed}/{draft.scenario.slug}/bytes").randrange(1, 100)
         broken = v.TornWriteParameters(node=leader, bytes=first, files=SEGMENTS)
     else:
         broken = v.DiskErrorParameters(node=leader, operations=("write",), files=SEGMENTS)
@@ -40,16 +40,16 @@ def leader_cannot_write(torn: bool, scenario: v.Scenario, target: v.TargetFacts,
         *_repaired(leader, "broken"),
         *v.teardown(),
     ]
-    return _plan(scenario, target, seed, [leader, *others], (leader,), steps, [v.FaultMet(fault="broken")])
+    return _plan(draft, (leader,), steps)
 
 
-def one_of_two_fails(scenario: v.Scenario, target: v.TargetFacts, seed: int) -> v.Plan:
+def one_of_two_fails(draft: v.Draft) -> v.Plan:
     """The leader has a replica in each of two log directories, and one of them answers writes with errors.
 
     On clusters that never make a missing directory anew, one of a follower, which has a replica in each as well, is
     gone then, and it starts once without it.
     """
-    leader, *others = v.replica_roles(scenario, seed)
+    leader, *others = draft.roles
     steps = [
         *v.setup(leader),
         v.LeaderIs(as_="leader-ready-beside", partition="u-0", is_=leader),
@@ -66,10 +66,10 @@ def one_of_two_fails(scenario: v.Scenario, target: v.TargetFacts, seed: int) -> 
         ),
         v.WorkloadAcks(as_="goes-on", more=20, expect=v.must("LIVE-03")),
         *_repaired(leader, "broken"),
-        *(_started_without(others[0], target) if target.follows_its_documents else []),
+        *(_started_without(others[0], draft.target) if draft.target.follows_its_documents else []),
         *v.teardown(),
     ]
-    plan = _plan(scenario, target, seed, [leader, *others], (leader,), steps, [v.FaultMet(fault="broken")])
+    plan = _plan(draft, (leader,), steps)
     two = tuple(
         node if "zookeeper" in node.roles else node.model_copy(update={"log_dirs": 2}) for node in plan.topology.nodes
     )
@@ -100,14 +100,14 @@ def _started_without(broker: str, target: v.TargetFacts) -> list[v.Step]:
     ]
 
 
-def follower_is_full(scenario: v.Scenario, target: v.TargetFacts, seed: int) -> v.Plan:
+def follower_is_full(draft: v.Draft) -> v.Plan:
     """Restarted with space again, the follower is in the ISR, and then its power fails.
 
     A clean stop has made the names of all files durable, also of small ones whose content never was: they are there,
     and empty (KAFKA-16541). Without a controller it would keep its place in the ISR with less than the others have.
     """
-    leader, follower, other = v.replica_roles(scenario, seed)
-    goes_dark = target.follows_its_documents and not target.leader_driven
+    leader, follower, _ = draft.roles
+    goes_dark = draft.target.follows_its_documents and not draft.target.leader_driven
     steps = [
         *v.setup(leader),
         v.inject("full", v.DiskFullParameters(node=follower)),
@@ -117,8 +117,7 @@ def follower_is_full(scenario: v.Scenario, target: v.TargetFacts, seed: int) -> 
         *(_dark(follower) if goes_dark else []),
         *v.teardown(),
     ]
-    met: list[v.Coverage] = [v.FaultMet(fault="full"), *([v.FaultProven(fault="dark")] if goes_dark else [])]
-    return _plan(scenario, target, seed, [leader, follower, other], (follower,), steps, met)
+    return _plan(draft, (follower,), steps)
 
 
 def _dark(follower: str) -> list[v.Step]:
@@ -133,9 +132,9 @@ def _dark(follower: str) -> list[v.Step]:
     ]
 
 
-def leader_is_slow(scenario: v.Scenario, target: v.TargetFacts, seed: int) -> v.Plan:
+def leader_is_slow(draft: v.Draft) -> v.Plan:
     """The leader may or may not go on leading; records are acknowledged, and none is lost."""
-    leader, *others = v.replica_roles(scenario, seed)
+    leader = draft.leader
     steps = [
         *v.setup(leader),
         v.inject("slow", v.DiskSlowParameters(node=leader, ms=SLOW_MS, operations=("write",), files=SEGMENTS)),
@@ -143,13 +142,13 @@ def leader_is_slow(scenario: v.Scenario, target: v.TargetFacts, seed: int) -> v.
         v.Heal(as_="quick", fault="slow"),
         *v.teardown(),
     ]
-    return _plan(scenario, target, seed, [leader, *others], (leader,), steps, [v.FaultMet(fault="slow")])
+    return _plan(draft, (leader,), steps)
 
 
-def bit_flips(scenario: v.Scenario, target: v.TargetFacts, seed: int) -> v.Plan:
+def bit_flips(draft: v.Draft) -> v.Plan:
     """A bit on a follower's disk flips and the follower crashes, so that it starts on a damaged log."""
-    leader, follower, other = v.replica_roles(scenario, seed)
-    draw = random.Random(f"{seed}/{scenario.slug}/place")
+    leader, follower, _ = draft.roles
+    draw = random.Random(f"{draft.seed}/{draft.scenario.slug}/place")
     steps = [
         *v.setup(leader),
         v.inject(
@@ -161,13 +160,12 @@ def bit_flips(scenario: v.Scenario, target: v.TargetFacts, seed: int) -> v.Plan:
         v.IsrIs(as_="rejoined", partition="t-0", has=follower, expect=v.must("DIR-04")),
         *v.teardown(),
     ]
-    more: list[v.Coverage] = [v.FaultProven(fault="flip"), v.FaultProven(fault="crash")]
-    return _plan(scenario, target, seed, [leader, follower, other], (follower,), steps, more)
+    return _plan(draft, (follower,), steps)
 
 
-def leader_loses_power(scenario: v.Scenario, target: v.TargetFacts, seed: int) -> v.Plan:
+def leader_loses_power(draft: v.Draft) -> v.Plan:
     """The leader's disk loses acknowledged records that the other replicas have."""
-    leader, *others = v.replica_roles(scenario, seed)
+    leader = draft.leader
     steps = [
         *v.setup(leader),
         v.inject("dark", v.PowerLossParameters(nodes=leader)),
@@ -177,18 +175,18 @@ def leader_loses_power(scenario: v.Scenario, target: v.TargetFacts, seed: int) -
         v.IsrIs(as_="refilled", partition="t-0", has=leader, expect=v.must("DIR-04")),
         *v.teardown(),
     ]
-    return _plan(scenario, target, seed, [leader, *others], (leader,), steps, [v.FaultProven(fault="dark")])
+    return _plan(draft, (leader,), steps)
 
 
-def controllers_lose_power(scenario: v.Scenario, target: v.TargetFacts, seed: int) -> v.Plan:
+def controllers_lose_power(draft: v.Draft) -> v.Plan:
     """All controllers lose power at once: their decisions and their votes are on their disks.
 
     On clusters that decide while the leader's own disk is late, its last decisions are on the disks of the two others
     only. It may not lead on in its epoch with what it has (KAFKA-10527).
     """
-    leader, *others = v.replica_roles(scenario, seed)
+    leader, *others = draft.roles
     controllers = tuple(map(v.node_name, v.CONTROLLER_IDS))
-    is_late = target.follows_its_documents
+    is_late = draft.target.follows_its_documents
     late = v.DiskSlowParameters(node="$first", ms=LATE_MS, operations=("fsync",))
     steps = [
         *v.setup(leader),
@@ -215,14 +213,13 @@ def controllers_lose_power(scenario: v.Scenario, target: v.TargetFacts, seed: in
         ),
         *v.teardown(),
     ]
-    timing = v.scaled_timing(target, fetch_ms=FETCH_MS) if is_late else None
-    met = [v.FaultProven(fault="dark")]
-    return _plan(scenario, target, seed, [leader, *others], controllers, steps, met, timing)
+    draft = draft.timed(fetch_ms=FETCH_MS) if is_late else draft
+    return _plan(draft, controllers, steps)
 
 
-def controller_cannot_fsync(scenario: v.Scenario, target: v.TargetFacts, seed: int) -> v.Plan:
+def controller_cannot_fsync(draft: v.Draft) -> v.Plan:
     """The active controller decides nothing that it cannot make durable; another controller decides."""
-    leader, follower, other = v.replica_roles(scenario, seed)
+    leader, follower, _ = draft.roles
     controllers = tuple(map(v.node_name, v.CONTROLLER_IDS))
     steps = [
         *v.setup(leader),
@@ -235,12 +232,12 @@ def controller_cannot_fsync(scenario: v.Scenario, target: v.TargetFacts, seed: i
         *_repaired("$first", "broken"),
         *v.teardown(),
     ]
-    return _plan(scenario, target, seed, [leader, follower, other], controllers, steps, [v.FaultMet(fault="broken")])
+    return _plan(draft, controllers, steps)
 
 
-def vote_cannot_be_stored(scenario: v.Scenario, target: v.TargetFacts, seed: int) -> v.Plan:
+def vote_cannot_be_stored(draft: v.Draft) -> v.Plan:
     """One of two controllers that are left cannot replace the file with its vote, which is written beside it."""
-    leader, *others = v.replica_roles(scenario, seed)
+    leader = draft.leader
     controllers = tuple(map(v.node_name, v.CONTROLLER_IDS))
     elected = v.ActiveController(
         as_="elected-by-one", is_not="$first", within_ms=UNELECTED_MS, expect=v.never("DISK-08")
@@ -258,8 +255,7 @@ def vote_cannot_be_stored(scenario: v.Scenario, target: v.TargetFacts, seed: int
         v.Heal(as_="restart", fault="crash"),
         *v.teardown(),
     ]
-    met: list[v.Coverage] = [v.FaultMet(fault="no-renames"), v.FaultProven(fault="crash")]
-    return _plan(scenario, target, seed, [leader, *others], controllers, steps, met)
+    return _plan(draft, controllers, steps)
 
 
 def _repaired(broker: str, fault: str, suffix: str = "") -> list[v.Step]:
@@ -271,28 +267,10 @@ def _repaired(broker: str, fault: str, suffix: str = "") -> list[v.Step]:
     ]
 
 
-def _plan(
-    scenario: v.Scenario,
-    target: v.TargetFacts,
-    seed: int,
-    replicas: Sequence[str],
-    broken: Collection[str],
-    steps: Sequence[v.Step],
-    coverage: Sequence[v.Coverage],
-    timing: v.Timing | None = None,
-) -> v.Plan:
-    return v.build_plan(
-        scenario,
-        target,
-        seed,
-        timing=timing,
-        topology=_with_disks(v.smallest_cluster(target, replicas[-1]), broken),
-        topics=[v.topic(replicas)],
-        workload=v.workload_with_losses(target),
-        steps=steps,
-        deviations=v.expected_losses(target, "may"),
-        coverage=[*coverage, v.StepDone(step="whole"), v.Acknowledged(by="p1", acks="all", after="heal.ended")],
-    )
+def _plan(draft: v.Draft, broken: Collection[str], steps: Sequence[v.Step]) -> v.Plan:
+    """Return the plan on a cluster in which the disks of the nodes `broken` can be broken."""
+    topology = _with_disks(v.smallest_cluster(draft.target, draft.roles[-1]), broken)
+    return draft.plan(steps, v.StepDone(step="whole"), v.acknowledged("heal.ended"), topology=topology, may_lose=True)
 
 
 def _with_disks(topology: v.Topology, names: Collection[str]) -> v.Topology:

@@ -12,13 +12,14 @@ PREFERRED = 0
 """The election type of ElectLeaders (KIP-460)."""
 
 
-def build(scenario: v.Scenario, target: v.TargetFacts, seed: int) -> v.Plan:
+def build(draft: v.Draft) -> v.Plan:
     """Leadership moves away and back twice, and all that a follower asked in the second term is answered in the fourth.
 
     The answer says where the logs differed then. Since then the follower has taken more records, which were
     acknowledged: it may cut none of them (KAFKA-18991), and leads next.
     """
-    leader, other, follower = v.replica_roles(scenario, seed)
+    target = draft.target
+    leader, other, follower = draft.roles
     moved = target.rule("D631-07", "INT-28", "LD-31")
     steps = [
         *v.setup(leader, partition="u-0", work=False),
@@ -39,24 +40,16 @@ def build(scenario: v.Scenario, target: v.TargetFacts, seed: int) -> v.Plan:
         *v.teardown(work=False),
         v.Produce(as_="afterwards", topic="u", records=10, idempotent=True, expect=v.answers("LIVE-03", "served")),
     ]
-    return v.build_plan(
-        scenario,
-        target,
-        seed,
-        timing=v.scaled_timing(target, lag_ms=LAG_MS),
+    return draft.timed(lag_ms=LAG_MS).plan(
+        steps,
+        v.acknowledged("late.proven", by="during", at_least=DURING),
+        v.acknowledged("answered.ended", by="others", at_least=5),
         topics=[
             v.topic([leader, other, follower], name="u", min_isr=1),
             v.topic([leader, follower], name="kept", min_isr=1),
         ],
-        # The controller's commands to the leader do not pass the slow link.
         topology=v.smallest_cluster(target, other),
         workload=v.WorkloadSpec(),
-        steps=steps,
-        coverage=[
-            *(v.FaultProven(fault=each) for each in ("late", "they-die")),
-            v.Acknowledged(by="during", acks="all", at_least=DURING, after="late.proven"),
-            v.Acknowledged(by="others", acks="all", at_least=5, after="answered.ended"),
-        ],
     )
 
 

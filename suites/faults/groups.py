@@ -28,7 +28,7 @@ def _member(name: str, *, static: bool = False, later: bool = False) -> v.Consum
     return v.ConsumerSpec(name=name, topic="w", membership=membership, start="later" if later else None)
 
 
-def coordinator_killed(scenario: v.Scenario, target: v.TargetFacts, seed: int) -> v.Plan:
+def coordinator_killed(draft: v.Draft) -> v.Plan:
     """The broker that coordinates a group is killed; the group goes on with another one, and no commit is lost.
 
     Groups and offsets that were deleted before stay so. While the other one takes over, each broker is asked: it may
@@ -36,7 +36,7 @@ def coordinator_killed(scenario: v.Scenario, target: v.TargetFacts, seed: int) -
     has been compacted before.
     """
     members = (_member("g1"), _member("g2"), _member("fixed", static=True))
-    is_compacted = target.follows_its_documents
+    is_compacted = draft.target.follows_its_documents
     steps: list[v.Step] = [
         *_committed(),
         *_deleted(),
@@ -51,7 +51,7 @@ def coordinator_killed(scenario: v.Scenario, target: v.TargetFacts, seed: int) -
         _group_deleted("no-such-group", GONE_GROUP, v.answers("DSTO-16", f"error:{GROUP_ID_NOT_FOUND}", "ADM-02")),
     ]
     settings = v.NodeSettings(broker=COMPACTED) if is_compacted else None
-    return _plan(scenario, target, seed, members, steps, "crash", settings)
+    return _plan(draft, members, steps, "crash", settings)
 
 
 def _committed() -> list[v.Step]:
@@ -165,14 +165,17 @@ def _later_commits_compacted() -> list[v.Step]:
     ]
 
 
-def coordinator_paused(scenario: v.Scenario, target: v.TargetFacts, seed: int) -> v.Plan:
+def coordinator_paused(draft: v.Draft) -> v.Plan:
     """The coordinator sleeps until another broker has taken its group over, and wakes as members join and leave."""
     members = (_member("g1"), _member("g2"), _member("g3", later=True))
     steps: list[v.Step] = [
         v.Bind(as_="former", node=f"coordinator:{GROUP}"),
         v.inject("sleep", v.PauseParameters(nodes="$former")),
         v.LeaderIs(
-            as_="moved", partition=OFFSETS, is_not="$former", expect=v.must(target.rule("D631-07", "INT-28", "LD-31"))
+            as_="moved",
+            partition=OFFSETS,
+            is_not="$former",
+            expect=v.must(draft.target.rule("D631-07", "INT-28", "LD-31")),
         ),
         _reads("taken-over", "GRP-03"),
         v.Heal(as_="wake", fault="sleep"),
@@ -194,7 +197,7 @@ def coordinator_paused(scenario: v.Scenario, target: v.TargetFacts, seed: int) -
             expect=v.never_serves("GRP-02"),
         ),
     ]
-    return _plan(scenario, target, seed, members, steps, "sleep")
+    return _plan(draft, members, steps, "sleep")
 
 
 def _reads(name: str, requirement: str, consumer: str | None = None) -> v.WorkloadReads:
@@ -209,15 +212,14 @@ def _reads(name: str, requirement: str, consumer: str | None = None) -> v.Worklo
 
 
 def _plan(
-    scenario: v.Scenario,
-    target: v.TargetFacts,
-    seed: int,
+    draft: v.Draft,
     members: tuple[v.ConsumerSpec, ...],
     steps: list[v.Step],
     fault: str,
     settings: v.NodeSettings | None = None,
 ) -> v.Plan:
-    leader, *others = replicas = v.replica_roles(scenario, seed)
+    target = draft.target
+    leader, *others = replicas = draft.roles
     usual = v.workload_with_losses(target)
     [producer] = usual.producers
     second = producer.model_copy(update={"name": "p-w", "topic": "w"})
@@ -227,22 +229,16 @@ def _plan(
         each.model_copy(update={"requirement": "GRP-01", "level": "may"})
         for each in v.expected_losses(target, "may")[:1]
     ]
-    return v.build_plan(
-        scenario,
-        target,
-        seed,
+    return draft.plan(
+        [*v.setup(leader), begin, *steps, *v.teardown()],
+        v.StepDone(step="whole"),
+        v.Committed(what="offsets", before=f"{fault}.injected"),
+        v.Committed(what="offsets", after=f"{fault}.proven"),
         topics=[v.topic(replicas), v.rotated_topic(replicas, name="w")],
         topology=topology,
         workload=v.WorkloadSpec(producers=(producer, second), consumers=(*usual.consumers, *members)),
-        steps=[*v.setup(leader), begin, *steps, *v.teardown()],
         deviations=[*v.expected_losses(target, "may"), *lost],
         settings=settings,
-        coverage=[
-            v.FaultProven(fault=fault),
-            v.StepDone(step="whole"),
-            v.Committed(what="offsets", before=f"{fault}.injected"),
-            v.Committed(what="offsets", after=f"{fault}.proven"),
-        ],
     )
 
 

@@ -10,28 +10,28 @@ ENDS_WITHIN_MS = 15_000
 """The bound within which a process meets what another wrote into its files."""
 
 
-def swapped(scenario: v.Scenario, target: v.TargetFacts, seed: int) -> v.Plan:
+def swapped(draft: v.Draft) -> v.Plan:
     """Leader and follower find each other's disks, and both end before any node takes one for the other."""
-    leader, follower, other = v.replica_roles(scenario, seed)
+    leader, follower, _ = draft.roles
     steps = [
         *v.setup(leader),
         v.inject("swap", v.SwappedParameters(nodes=(leader, follower))),
         *(_refused(f"refused-{broker}", broker, "DIR-02") for broker in (leader, follower)),
         *v.teardown(),
     ]
-    return _plan(scenario, target, seed, [leader, follower, other], steps, "swap")
+    return _plan(draft, steps)
 
 
-def foreign_cluster(scenario: v.Scenario, target: v.TargetFacts, seed: int) -> v.Plan:
-    leader, follower, other = v.replica_roles(scenario, seed)
+def foreign_cluster(draft: v.Draft) -> v.Plan:
+    leader, follower, _ = draft.roles
     steps = [
         *v.setup(leader),
         v.Bind(as_="epoch", value=f"broker-epoch:{follower}"),
         v.inject("mount", v.ForeignClusterParameters(node=follower)),
-        *_not_let_in(target, follower),
+        *_not_let_in(draft.target, follower),
         *v.teardown(),
     ]
-    return _plan(scenario, target, seed, [leader, follower, other], steps, "mount")
+    return _plan(draft, steps)
 
 
 def _not_let_in(target: v.TargetFacts, broker: str) -> list[v.Step]:
@@ -57,42 +57,42 @@ def _not_let_in(target: v.TargetFacts, broker: str) -> list[v.Step]:
     ]
 
 
-def changed_id(scenario: v.Scenario, target: v.TargetFacts, seed: int) -> v.Plan:
+def changed_id(draft: v.Draft) -> v.Plan:
     """A follower is configured with the id of the leader, which runs."""
-    leader, follower, other = v.replica_roles(scenario, seed)
+    leader, follower, _ = draft.roles
     steps = [
         *v.setup(leader),
         v.Bind(as_="epoch", value=f"broker-epoch:{leader}"),
         v.inject("renumber", v.ChangedIdParameters(node=follower, id=v.node_id(leader))),
         _refused("refused", follower, "DIR-02"),
-        *_undisturbed(target, leader),
+        *_undisturbed(draft.target, leader),
         *v.teardown(),
     ]
-    return _plan(scenario, target, seed, [leader, follower, other], steps, "renumber")
+    return _plan(draft, steps)
 
 
-def shared_directory(scenario: v.Scenario, target: v.TargetFacts, seed: int) -> v.Plan:
+def shared_directory(draft: v.Draft) -> v.Plan:
     """A second process for the leader's id is started on the leader's own disk."""
-    leader, follower, other = v.replica_roles(scenario, seed)
+    leader = draft.leader
     duplicate = v.duplicate_of(leader, "same")
     steps = [
         *v.setup(leader),
         v.Bind(as_="epoch", value=f"broker-epoch:{leader}"),
         v.inject("second", v.DuplicateParameters(node=duplicate.name)),
-        *_one_of_two(target, leader, duplicate.name),
+        *_one_of_two(draft.target, leader, duplicate.name),
         *v.teardown(),
     ]
-    return _plan(scenario, target, seed, [leader, follower, other], steps, "second", duplicate)
+    return _plan(draft, steps, duplicate)
 
 
-def duplicate_controller(scenario: v.Scenario, target: v.TargetFacts, seed: int) -> v.Plan:
+def duplicate_controller(draft: v.Draft) -> v.Plan:
     """A second process for the id of a controller, on an empty disk, follows the quorum beside the first.
 
     No controller asks it for its vote, since voters are known by their addresses. It stands for no election while the
     leader lives.
     """
-    leader, follower, other = v.replica_roles(scenario, seed)
-    original = v.node_name(random.Random(f"{seed}/{scenario.slug}/controller").choice(v.CONTROLLER_IDS))
+    leader = draft.leader
+    original = v.node_name(random.Random(f"{draft.seed}/{draft.scenario.slug}/controller").choice(v.CONTROLLER_IDS))
     duplicate = v.duplicate_of(original)
     steps = [
         *v.setup(leader),
@@ -101,7 +101,7 @@ def duplicate_controller(scenario: v.Scenario, target: v.TargetFacts, seed: int)
         v.ActiveController(as_="led", expect=v.must("LIVE-02")),
         *v.teardown(),
     ]
-    return _plan(scenario, target, seed, [leader, follower, other], steps, "second", duplicate)
+    return _plan(draft, steps, duplicate)
 
 
 def _refused(name: str, node: str, *requirements: str) -> v.Step:
@@ -133,26 +133,9 @@ def _undisturbed(target: v.TargetFacts, leader: str) -> list[v.Step]:
     ]
 
 
-def _plan(
-    scenario: v.Scenario,
-    target: v.TargetFacts,
-    seed: int,
-    replicas: list[str],
-    steps: list[v.Step],
-    fault: str,
-    *more: v.NodeSpec,
-) -> v.Plan:
-    return v.build_plan(
-        scenario,
-        target,
-        seed,
-        topology=v.smallest_cluster(target, replicas[-1], more=more),
-        topics=[v.topic(replicas)],
-        workload=v.workload_with_losses(target),
-        steps=steps,
-        deviations=v.expected_losses(target, "may"),
-        coverage=[v.FaultProven(fault=fault), v.Acknowledged(by="p1", acks="all", after="heal.ended")],
-    )
+def _plan(draft: v.Draft, steps: list[v.Step], *more: v.NodeSpec) -> v.Plan:
+    topology = v.smallest_cluster(draft.target, draft.roles[-1], more=more)
+    return draft.plan(steps, v.acknowledged("heal.ended"), topology=topology, may_lose=True)
 
 
 SCENARIOS = (

@@ -5,15 +5,15 @@ from __future__ import annotations
 from fencepost.suites import vocabulary as v
 
 
-def build(scenario: v.Scenario, target: v.TargetFacts, seed: int) -> v.Plan:
+def build(draft: v.Draft) -> v.Plan:
     """Links hold a follower's fetches and its heartbeats from before its end to after its restart."""
-    leader, follower, other = v.replica_roles(scenario, seed)
-    timing = v.scaled_timing(target)
+    target = draft.target
+    leader, follower, other = draft.roles
     to = (leader, other) if target.uses_zookeeper else ("controllers", leader)
     steps = [
         *v.setup(leader),
         v.Bind(as_="epoch", value=f"broker-epoch:{follower}"),
-        v.inject("late", v.LateBytesParameters(node=follower, to=to, queued_ms=timing.heartbeat_ms)),
+        v.inject("late", v.LateBytesParameters(node=follower, to=to, queued_ms=draft.timing.heartbeat_ms)),
         v.Heal(as_="arrive", fault="late"),
         v.BrokerActive(as_="successor", node=follower, expect=v.must("DV-08")),
         v.BrokerEpochAbove(as_="registered", node=follower, value="$epoch", expect=v.must("DV-08")),
@@ -22,23 +22,13 @@ def build(scenario: v.Scenario, target: v.TargetFacts, seed: int) -> v.Plan:
             as_="ousted",
             node=follower,
             value="$successor-epoch",
-            within_ms=2 * timing.lease_ms,
+            within_ms=2 * draft.timing.lease_ms,
             expect=v.never("DV-08"),
         ),
         v.LeaderIs(as_="leads-on", partition="t-0", is_=leader, expect=v.must("DV-08")),
         *v.teardown(),
     ]
-    return v.build_plan(
-        scenario,
-        target,
-        seed,
-        timing=timing,
-        topics=[v.topic([leader, follower, other])],
-        workload=v.workload_with_losses(target),
-        steps=steps,
-        deviations=v.expected_losses(target, "may"),
-        coverage=[v.FaultProven(fault="late"), v.Acknowledged(by="p1", acks="all", after="arrive.ended")],
-    )
+    return draft.plan(steps, v.acknowledged("arrive.ended"), may_lose=True)
 
 
 SCENARIOS = (

@@ -14,12 +14,13 @@ TORN_REQUESTS, TORN_REPLIES = 20_011, 30_011
 ON_MS, OFF_MS, TIMES = 600, 900, 5
 
 
-def bridge(scenario: v.Scenario, target: v.TargetFacts, seed: int) -> v.Plan:
+def bridge(draft: v.Draft) -> v.Plan:
     """Bridge: the leader is alone on one side; a follower and the controllers, or ZooKeeper, are on the other.
 
     The second follower reaches both sides. It fetches from the deposed leader until it learns of the new one.
     """
-    leader, follower, over = v.replica_roles(scenario, seed)
+    target = draft.target
+    leader, follower, over = draft.roles
     serves_on = target.differs("AK-04") or target.differs("AZ-01")
     steps = [
         *v.setup(leader),
@@ -33,46 +34,30 @@ def bridge(scenario: v.Scenario, target: v.TargetFacts, seed: int) -> v.Plan:
         _returns(leader),
         *v.teardown(),
     ]
-    return v.build_plan(
-        scenario,
-        target,
-        seed,
-        topics=[v.topic([leader, follower, over])],
-        steps=steps,
-        coverage=[v.FaultProven(fault="split"), v.Acknowledged(by="p1", acks="all", after="moved.ended")],
-    )
+    return draft.plan(steps, v.acknowledged("moved.ended"))
 
 
-def ring(scenario: v.Scenario, target: v.TargetFacts, seed: int) -> v.Plan:
+def ring(draft: v.Draft) -> v.Plan:
     """Ring: no two nodes reach the same part of the cluster, so hardly anything can be decided.
 
     Every record that is acknowledged in the meantime counts.
     """
-    brokers = v.replica_roles(scenario, seed)
-    timing = v.scaled_timing(target)
+    target = draft.target
+    brokers = draft.roles
     deciders = [f"zk-{each}" if target.uses_zookeeper else v.node_name(each) for each in v.CONTROLLER_IDS]
     steps = [
         *v.setup(brokers[0]),
         v.inject("circle", v.RingParameters(nodes=(*brokers, *deciders))),
-        v.Hold(as_="round", after="circle.proven", ms=2 * v.self_fence_ms(target, timing)),
+        v.Hold(as_="round", after="circle.proven", ms=2 * v.self_fence_ms(target, draft.timing)),
         v.Heal(as_="mend", fault="circle"),
         *v.teardown(),
     ]
-    return v.build_plan(
-        scenario,
-        target,
-        seed,
-        timing=timing,
+    return draft.plan(
+        steps,
+        v.Attempted(by="p1", after="circle.proven", before="mend.begun"),
+        v.acknowledged("whole.ended"),
         topology=_three_coordinators(target, brokers[-1]),
-        topics=[v.topic(brokers)],
-        workload=v.workload_with_losses(target),
-        steps=steps,
-        deviations=v.expected_losses(target, "may"),
-        coverage=[
-            v.FaultProven(fault="circle"),
-            v.Attempted(by="p1", after="circle.proven", before="mend.begun"),
-            v.Acknowledged(by="p1", acks="all", after="whole.ended"),
-        ],
+        may_lose=True,
     )
 
 
@@ -82,9 +67,9 @@ def _three_coordinators(target: v.TargetFacts, controller: str) -> v.Topology:
     return v.zookeeper_cluster(servers=3, controller=None if target.leader_driven else controller)
 
 
-def flapping(scenario: v.Scenario, target: v.TargetFacts, seed: int) -> v.Plan:
+def flapping(draft: v.Draft) -> v.Plan:
     """The link between the leader and a follower flaps, faster than the lag time after which the follower leaves."""
-    leader, follower, other = v.replica_roles(scenario, seed)
+    leader, follower, _ = draft.roles
     steps = [
         *v.setup(leader),
         v.inject(
@@ -95,12 +80,12 @@ def flapping(scenario: v.Scenario, target: v.TargetFacts, seed: int) -> v.Plan:
         v.Heal(as_="mend", fault="flap"),
         *v.teardown(),
     ]
-    return _plan(scenario, target, seed, [leader, follower, other], steps, "flap")
+    return _plan(draft, steps, "flap")
 
 
-def torn(stream: str, scenario: v.Scenario, target: v.TargetFacts, seed: int) -> v.Plan:
+def torn(stream: str, draft: v.Draft) -> v.Plan:
     """Each connection ends in the middle of a frame. Its sender sends the frame again, and nothing counts twice."""
-    leader, *followers = v.replica_roles(scenario, seed)
+    leader = draft.leader
     faults: Mapping[str, v.Step] = {
         "produce": v.inject("tear", v.CutAfterBytesParameters(from_="site:main", to=leader, after_bytes=TORN_REQUESTS)),
         "fetch": v.inject(
@@ -111,12 +96,12 @@ def torn(stream: str, scenario: v.Scenario, target: v.TargetFacts, seed: int) ->
         ),
     }
     steps = [*v.setup(leader), faults[stream], _goes_on(MANY), v.Heal(as_="mend", fault="tear"), *v.teardown()]
-    return _plan(scenario, target, seed, [leader, *followers], steps, "tear")
+    return _plan(draft, steps, "tear")
 
 
-def slow(scenario: v.Scenario, target: v.TargetFacts, seed: int) -> v.Plan:
+def slow(draft: v.Draft) -> v.Plan:
     """The links of followers to the leader have high latency and little bandwidth: records are acknowledged later."""
-    leader, *followers = v.replica_roles(scenario, seed)
+    leader = draft.leader
     steps = [
         *v.setup(leader),
         v.inject("far", v.SlowParameters(from_="followers:t-0", to="leader:t-0", latency_ms=100, rate_kb=40)),
@@ -124,7 +109,7 @@ def slow(scenario: v.Scenario, target: v.TargetFacts, seed: int) -> v.Plan:
         v.Heal(as_="near", fault="far"),
         *v.teardown(),
     ]
-    return _plan(scenario, target, seed, [leader, *followers], steps, "far")
+    return _plan(draft, steps, "far")
 
 
 def deaf(leader: str, follower: str) -> v.Step:
@@ -137,9 +122,9 @@ def reset(leader: str, follower: str) -> v.Step:
     return v.inject("lose", v.ResetParameters(from_=follower, to=leader))
 
 
-def follower_lost(how: Callable[[str, str], v.Step], scenario: v.Scenario, target: v.TargetFacts, seed: int) -> v.Plan:
+def follower_lost(how: Callable[[str, str], v.Step], draft: v.Draft) -> v.Plan:
     """A follower that receives nothing leaves the ISR, which goes on without it, and returns."""
-    leader, follower, other = v.replica_roles(scenario, seed)
+    leader, follower, _ = draft.roles
     steps = [
         *v.setup(leader),
         how(leader, follower),
@@ -149,7 +134,7 @@ def follower_lost(how: Callable[[str, str], v.Step], scenario: v.Scenario, targe
         _returns(follower),
         *v.teardown(),
     ]
-    return _plan(scenario, target, seed, [leader, follower, other], steps, "lose")
+    return _plan(draft, steps, "lose")
 
 
 def _goes_on(more: int = 20) -> v.Step:
@@ -160,20 +145,8 @@ def _returns(broker: str) -> v.Step:
     return v.IsrIs(as_="returned", partition="t-0", has=broker, expect=v.must("ISR-06"))
 
 
-def _plan(
-    scenario: v.Scenario, target: v.TargetFacts, seed: int, replicas: list[str], steps: list[v.Step], fault: str
-) -> v.Plan:
-    return v.build_plan(
-        scenario,
-        target,
-        seed,
-        topics=[v.topic(replicas)],
-        steps=steps,
-        coverage=[
-            v.FaultProven(fault=fault),
-            v.Acknowledged(by="p1", acks="all", after=f"{fault}.proven", before=f"{_healing(steps)}.begun"),
-        ],
-    )
+def _plan(draft: v.Draft, steps: list[v.Step], fault: str) -> v.Plan:
+    return draft.plan(steps, v.acknowledged(f"{fault}.proven", before=f"{_healing(steps)}.begun"))
 
 
 def _healing(steps: list[v.Step]) -> str:

@@ -24,14 +24,15 @@ AGAIN_MS = 5000
 """For so long a replica may still open its logs, or not know yet where its leader's begins."""
 
 
-def start_moves(scenario: v.Scenario, target: v.TargetFacts, seed: int) -> v.Plan:
+def start_moves(draft: v.Draft) -> v.Plan:
     """The oldest segments are deleted by size and by age, as the settings of a running topic say.
 
     A follower is away meanwhile, and its log ends before the leader's begins when it is back. Then the leader stops,
     its indexes are damaged, and it starts; and at last all brokers are killed. Shipped Kafka believes an index that is
     there, so it loses them; and it has not written yet where the log begins if all brokers crash.
     """
-    leader, follower, other = replicas = v.replica_roles(scenario, seed)
+    target = draft.target
+    leader, follower, other = replicas = draft.roles
     everything = replicas if target.follows_its_documents else [leader]
     steps = [
         *v.setup(leader, partition=f"{TOPIC}-0", work=False),
@@ -61,10 +62,9 @@ def start_moves(scenario: v.Scenario, target: v.TargetFacts, seed: int) -> v.Pla
         *_shown("crash", f"leader:{TOPIC}-0", 9),
         *v.teardown(work=False),
     ]
-    return v.build_plan(
-        scenario,
-        target,
-        seed,
+    return draft.plan(
+        steps,
+        v.StepDone(step="whole"),
         settings=v.NodeSettings(broker=_settings(target)),
         topology=v.in_racks(v.smallest_cluster(target, other)),
         topics=[
@@ -72,8 +72,6 @@ def start_moves(scenario: v.Scenario, target: v.TargetFacts, seed: int) -> v.Pla
             *(_with(v.topic([leader], name=each, min_isr=1), {"segment.bytes": "1048576"}) for each in _FILLED),
         ],
         workload=v.WorkloadSpec(producers=tuple(_FILLED.values())),
-        steps=steps,
-        coverage=[*(v.FaultProven(fault=each) for each in ("away", "damage", "crash")), v.StepDone(step="whole")],
     )
 
 

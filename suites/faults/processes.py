@@ -14,9 +14,9 @@ DELETED, DELETION_MS = 1, 1500
 """The first offset that a deletion leaves, and for how long the leader waits for its followers."""
 
 
-def crash_loop(scenario: v.Scenario, target: v.TargetFacts, seed: int) -> v.Plan:
+def crash_loop(draft: v.Draft) -> v.Plan:
     """A follower dies, returns, and dies again three times; each time it has announced itself to the cluster."""
-    leader, follower, other = v.replica_roles(scenario, seed)
+    leader, follower, _ = draft.roles
     steps = [
         *v.setup(leader),
         v.inject("loop", v.CrashLoopParameters(node=follower, lives_ms=LIVES_MS, until="ready")),
@@ -25,24 +25,24 @@ def crash_loop(scenario: v.Scenario, target: v.TargetFacts, seed: int) -> v.Plan
         _back("back", follower, "ISR-06"),
         *v.teardown(),
     ]
-    return _plan(scenario, target, seed, [leader, follower, other], steps, "loop")
+    return draft.plan(steps, v.StepDone(step="whole"), v.acknowledged("loop.proven"), may_lose=True)
 
 
-def rolling(scenario: v.Scenario, target: v.TargetFacts, seed: int) -> v.Plan:
+def rolling(draft: v.Draft) -> v.Plan:
     """One broker after the other shuts down on request and returns, while records are acknowledged."""
-    leader, *others = v.replica_roles(scenario, seed)
+    leader, *others = draft.roles
     steps = [
         *v.setup(leader),
         v.inject("roll", v.RollingRestartParameters(nodes=(*others, leader))),
         *(_back(f"back-{broker}", broker, "ISR-06") for broker in (*others, leader)),
         *v.teardown(),
     ]
-    return _plan(scenario, target, seed, [leader, *others], steps, "roll")
+    return draft.plan(steps, v.StepDone(step="whole"), v.acknowledged("roll.proven"), may_lose=True)
 
 
-def emptied(scenario: v.Scenario, target: v.TargetFacts, seed: int) -> v.Plan:
+def emptied(draft: v.Draft) -> v.Plan:
     """A follower that has left the ISR returns with an empty disk, and fetches everything from the leader."""
-    leader, follower, other = v.replica_roles(scenario, seed)
+    leader, follower, _ = draft.roles
     steps = [
         *v.setup(leader),
         v.inject("empty", v.EmptiedParameters(nodes=follower)),
@@ -51,12 +51,12 @@ def emptied(scenario: v.Scenario, target: v.TargetFacts, seed: int) -> v.Plan:
         _back("refilled", follower, "DIR-04"),
         *v.teardown(),
     ]
-    return _plan(scenario, target, seed, [leader, follower, other], steps, "empty")
+    return draft.plan(steps, v.StepDone(step="whole"), v.acknowledged("empty.proven"), may_lose=True)
 
 
-def restored(scenario: v.Scenario, target: v.TargetFacts, seed: int) -> v.Plan:
+def restored(draft: v.Draft) -> v.Plan:
     """A follower returns with an earlier copy of its disk, and fetches the rest from the leader."""
-    leader, follower, other = v.replica_roles(scenario, seed)
+    leader, follower, _ = draft.roles
     steps = [
         *v.setup(leader),
         v.Backup(as_="earlier", node=follower),
@@ -67,16 +67,16 @@ def restored(scenario: v.Scenario, target: v.TargetFacts, seed: int) -> v.Plan:
         _back("caught-up", follower, "DIR-04"),
         *v.teardown(),
     ]
-    return _plan(scenario, target, seed, [leader, follower, other], steps, "restore")
+    return draft.plan(steps, v.StepDone(step="whole"), v.acknowledged("restore.proven"), may_lose=True)
 
 
-def stopped(scenario: v.Scenario, target: v.TargetFacts, seed: int) -> v.Plan:
+def stopped(draft: v.Draft) -> v.Plan:
     """A follower shuts down on request and starts again while it cannot reach the leader: it has what it had before.
 
     A follower that lost or truncated records (KAFKA-858) would else fetch them again before anything shows it. Then it
     copies more and is killed: the state that it saved at the clean stop is not its state any more (KAFKA-15375).
     """
-    leader, follower, other = v.replica_roles(scenario, seed)
+    leader, follower, other = draft.roles
     steps = [
         *v.setup(leader, partition="u-0", work=False),
         v.Produce(as_="before", topic="u", records=MORE, idempotent=True, expect=v.answers("LIVE-03", "served")),
@@ -92,23 +92,13 @@ def stopped(scenario: v.Scenario, target: v.TargetFacts, seed: int) -> v.Plan:
         _deletion("deleted", leader, v.answers("DSTO-09", "served"), within_ms=v.LIVENESS_TIMEOUT_MS),
         v.Produce(as_="afterwards", topic="u", records=10, idempotent=True, expect=v.answers("LIVE-03", "served")),
     ]
-    return v.build_plan(
-        scenario,
-        target,
-        seed,
-        timing=v.scaled_timing(target, lag_ms=LAG_MS),
+    return draft.timed(lag_ms=LAG_MS).plan(
+        steps,
+        v.StepDone(step="kept"),
+        v.acknowledged(by="before", at_least=MORE),
+        v.acknowledged(by="since", at_least=MORE),
         topics=[v.topic([leader, follower, other], name=name) for name in ("u", "d")],
         workload=v.WorkloadSpec(),
-        steps=steps,
-        coverage=[
-            v.FaultProven(fault="stop"),
-            v.FaultProven(fault="alone"),
-            v.FaultProven(fault="unheard"),
-            v.FaultProven(fault="crash"),
-            v.StepDone(step="kept"),
-            v.Acknowledged(by="before", acks="all", at_least=MORE),
-            v.Acknowledged(by="since", acks="all", at_least=MORE),
-        ],
     )
 
 
@@ -184,25 +174,6 @@ def _deletion(as_: str, leader: str, expect: v.ExpectOutcome, within_ms: int = 0
 
 def _back(name: str, broker: str, requirement: str) -> v.Step:
     return v.IsrIs(as_=name, partition="t-0", has=broker, expect=v.must(requirement))
-
-
-def _plan(
-    scenario: v.Scenario, target: v.TargetFacts, seed: int, replicas: list[str], steps: list[v.Step], fault: str
-) -> v.Plan:
-    return v.build_plan(
-        scenario,
-        target,
-        seed,
-        topics=[v.topic(replicas)],
-        workload=v.workload_with_losses(target),
-        steps=steps,
-        deviations=v.expected_losses(target, "may"),
-        coverage=[
-            v.FaultProven(fault=fault),
-            v.StepDone(step="whole"),
-            v.Acknowledged(by="p1", acks="all", after=f"{fault}.proven"),
-        ],
-    )
 
 
 SCENARIOS = (

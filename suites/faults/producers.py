@@ -11,12 +11,12 @@ NO_ID = -1
 ANSWER_MS = 5000
 
 
-def retried(scenario: v.Scenario, target: v.TargetFacts, seed: int) -> v.Plan:
+def retried(draft: v.Draft) -> v.Plan:
     """A leader appends two batches of a producer and is killed before the producer hears of them.
 
     The producer has to send both again. Each is in the log, and among the last five that a leader remembers.
     """
-    leader, *others = v.replica_roles(scenario, seed)
+    leader, *others = draft.roles
     steps = [
         *v.setup(leader),
         _id(leader),
@@ -27,18 +27,13 @@ def retried(scenario: v.Scenario, target: v.TargetFacts, seed: int) -> v.Plan:
         v.Heal(as_="restart", fault="crash"),
         v.LeaderIs(as_="leads-again", partition=f"{TOPIC}-0", is_=leader, expect=v.must("LIVE-01")),
         _batch("second-after", leader, 1, v.answers("CRD-06", "served"), within_ms=v.LIVENESS_TIMEOUT_MS),
-        _batch("first-after", leader, 0, _of_an_earlier_batch(target)),
+        _batch("first-after", leader, 0, _of_an_earlier_batch(draft.target)),
         *v.teardown(),
     ]
-    if target.lacks("idempotence"):
+    if draft.target.lacks("idempotence"):
         steps = [step for step in steps if not isinstance(step, v.ApiProbe)]
-    return v.build_plan(
-        scenario,
-        target,
-        seed,
-        topics=[v.topic([leader, *others]), v.topic([leader], name=TOPIC, min_isr=1)],
-        steps=steps,
-        coverage=[v.FaultProven(fault="crash"), v.StepDone(step="whole")],
+    return draft.plan(
+        steps, v.StepDone(step="whole"), topics=[v.topic([leader, *others]), v.topic([leader], name=TOPIC, min_isr=1)]
     )
 
 

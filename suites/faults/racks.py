@@ -25,14 +25,14 @@ READ_OF_FOLLOWER, READ_LAST = 20, 5
 """Records of these that the consumer has to get, beside all before them."""
 
 
-def leader_unreachable(scenario: v.Scenario, target: v.TargetFacts, seed: int) -> v.Plan:
+def leader_unreachable(draft: v.Draft) -> v.Plan:
     """Clients do not reach the leader, and a consumer reads on from the follower in its rack; then that one dies.
 
     Between the two the follower holds a record that another in-sync replica lacks: it shows clients nothing of it, and
     tells them that the offset after it is not available yet. A client that waits at the follower gets a record once it
     is committed, although the leader holds empty fetches for long.
     """
-    leader, follower, other = v.replica_roles(scenario, seed)
+    leader, follower, other = draft.roles
     steps = [
         *v.setup(leader, partition="u-0", work=False),
         *_shown((leader, follower, other)),
@@ -67,20 +67,13 @@ def leader_unreachable(scenario: v.Scenario, target: v.TargetFacts, seed: int) -
         v.Workload(as_="stop-work", action="stop"),
         v.Produce(as_="afterwards", topic="u", records=10, idempotent=True, expect=v.answers("LIVE-03", "served")),
     ]
-    return v.build_plan(
-        scenario,
-        target,
-        seed,
-        timing=v.scaled_timing(target, lag_ms=LAG_MS),
+    return draft.timed(lag_ms=LAG_MS).plan(
+        steps,
+        *(v.StepDone(step=each) for each in ("read-of-follower", "waits", "not-there", "goes-on")),
         settings=v.NodeSettings(broker={"replica.selector.class": SELECTOR, "replica.fetch.wait.max.ms": str(LONG_MS)}),
-        topology=v.in_racks(v.smallest_cluster(target, other)),
+        topology=v.in_racks(v.smallest_cluster(draft.target, other)),
         topics=[v.topic([leader, follower, other], name="u")],
         workload=v.WorkloadSpec(consumers=(v.ConsumerSpec(name="c1", topic="u", rack=follower),)),
-        steps=steps,
-        coverage=[
-            *(v.FaultProven(fault=each) for each in ("cut-off", "slow", "follower-dies")),
-            *(v.StepDone(step=each) for each in ("read-of-follower", "waits", "not-there", "goes-on")),
-        ],
     )
 
 

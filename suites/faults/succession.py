@@ -8,61 +8,44 @@ LEASE_MS = 8000
 """Long enough for a broker to return with an empty directory before the cluster has given its dead process up."""
 
 
-def outside_the_isr(scenario: v.Scenario, target: v.TargetFacts, seed: int) -> v.Plan:
+def outside_the_isr(draft: v.Draft) -> v.Plan:
     """A follower that lacks acknowledged records is the only live replica: none leads before the leader returns."""
-    leader, follower, _ = v.replica_roles(scenario, seed)
-    timing = v.scaled_timing(target)
-    shrinks = v.must(target.rule("ISR-05", "ISR-05", "LD-70"))
+    leader, follower, _ = draft.roles
+    shrinks = v.must(draft.target.rule("ISR-05", "ISR-05", "LD-70"))
     steps = [
         *v.setup(leader),
         v.inject("behind", v.StallParameters(from_=follower, to=leader)),
         v.IsrIs(as_="dropped", partition="t-0", is_=leader, expect=shrinks),
         v.WorkloadAcks(as_="without-it", more=20, expect=shrinks),
         v.inject("kill", v.KillParameters(nodes=leader)),
-        *_no_successor(target, timing, leader, follower, ("LD-12", "LD-28", "DLD-22")),
+        *_no_successor(draft.target, draft.timing, leader, follower, ("LD-12", "LD-28", "DLD-22")),
         *v.teardown(),
     ]
-    return v.build_plan(
-        scenario,
-        target,
-        seed,
-        timing=timing,
+    return draft.plan(
+        steps,
+        v.StepDone(step="leads-again"),
+        v.acknowledged("dropped.ended", before="kill.injected"),
         topics=[v.topic([leader, follower], min_isr=1)],
-        steps=steps,
-        coverage=[
-            v.FaultProven(fault="behind"),
-            v.FaultProven(fault="kill"),
-            v.StepDone(step="leads-again"),
-            v.Acknowledged(by="p1", acks="all", after="dropped.ended", before="kill.injected"),
-        ],
     )
 
 
-def emptied_and_alone(scenario: v.Scenario, target: v.TargetFacts, seed: int) -> v.Plan:
+def emptied_and_alone(draft: v.Draft) -> v.Plan:
     """A member of the ISR returns with an empty directory while the leader is dead, before either was given up."""
-    leader, follower, _ = v.replica_roles(scenario, seed)
-    timing = v.scaled_timing(target, lease_ms=LEASE_MS, session_ms=LEASE_MS)
+    leader, follower, _ = draft.roles
+    draft = draft.timed(lease_ms=LEASE_MS, session_ms=LEASE_MS)
     steps = [
         *v.setup(leader),
         v.inject("empty", v.EmptiedParameters(nodes=follower)),
         v.inject("kill", v.KillParameters(nodes=leader)),
         v.Heal(as_="return", fault="empty"),
-        *_no_successor(target, timing, leader, follower),
+        *_no_successor(draft.target, draft.timing, leader, follower),
         *v.teardown(),
     ]
-    return v.build_plan(
-        scenario,
-        target,
-        seed,
-        timing=timing,
+    return draft.plan(
+        steps,
+        v.StepDone(step="leads-again"),
+        v.acknowledged(before="empty.injected"),
         topics=[v.topic([leader, follower], min_isr=1)],
-        steps=steps,
-        coverage=[
-            v.FaultProven(fault="empty"),
-            v.FaultProven(fault="kill"),
-            v.StepDone(step="leads-again"),
-            v.Acknowledged(by="p1", acks="all", before="empty.injected"),
-        ],
     )
 
 

@@ -26,9 +26,9 @@ WORKLOAD = v.WorkloadSpec(
 is aborted; two more of its transactional id; and a consumer at each isolation level."""
 
 
-def coordinator_killed(scenario: v.Scenario, target: v.TargetFacts, seed: int) -> v.Plan:
+def coordinator_killed(draft: v.Draft) -> v.Plan:
     """The broker that coordinates the transactions is killed; another one takes them over."""
-    leader, *others = v.replica_roles(scenario, seed)
+    leader = draft.leader
     steps = [
         *v.setup(leader),
         *_working("x1"),
@@ -38,16 +38,16 @@ def coordinator_killed(scenario: v.Scenario, target: v.TargetFacts, seed: int) -
         *_going_on("x1"),
         *v.teardown(),
     ]
-    return _plan(scenario, target, seed, [leader, *others], steps, "crash", "x1")
+    return _plan(draft, steps, "crash", "x1")
 
 
-def fenced_producer(scenario: v.Scenario, target: v.TargetFacts, seed: int) -> v.Plan:
+def fenced_producer(draft: v.Draft) -> v.Plan:
     """A leader is paused in the middle of transactions; a second producer takes their id over while it sleeps.
 
     The first learns of it while its transaction is ended for it. The second sleeps itself while a third takes over, so
     that it asks for a commit after it was fenced.
     """
-    leader, *others = v.replica_roles(scenario, seed)
+    leader = draft.leader
     steps = [
         *v.setup(leader),
         *_working("x1"),
@@ -55,7 +55,10 @@ def fenced_producer(scenario: v.Scenario, target: v.TargetFacts, seed: int) -> v
         v.inject("sleep", v.PauseParameters(nodes="$leads")),
         v.Workload(as_="second", action="start", only=("x2",)),
         v.LeaderIs(
-            as_="moved", partition="x-0", is_not="$leads", expect=v.must(target.rule("D631-07", "INT-28", "LD-31"))
+            as_="moved",
+            partition="x-0",
+            is_not="$leads",
+            expect=v.must(draft.target.rule("D631-07", "INT-28", "LD-31")),
         ),
         v.Heal(as_="wake", fault="sleep"),
         *_going_on("x2"),
@@ -65,7 +68,7 @@ def fenced_producer(scenario: v.Scenario, target: v.TargetFacts, seed: int) -> v
         ),
         *v.teardown(),
     ]
-    return _plan(scenario, target, seed, [leader, *others], steps, "sleep", "x2")
+    return _plan(draft, steps, "sleep", "x2")
 
 
 def _working(producer: str) -> list[v.Step]:
@@ -84,28 +87,14 @@ def _going_on(producer: str) -> list[v.Step]:
     ]
 
 
-def _plan(
-    scenario: v.Scenario,
-    target: v.TargetFacts,
-    seed: int,
-    replicas: list[str],
-    steps: list[v.Step],
-    fault: str,
-    producer: str,
-) -> v.Plan:
-    return v.build_plan(
-        scenario,
-        target,
-        seed,
-        topics=[v.topic(replicas), v.rotated_topic(replicas, name="x")],
+def _plan(draft: v.Draft, steps: list[v.Step], fault: str, producer: str) -> v.Plan:
+    return draft.plan(
+        steps,
+        v.StepDone(step="whole"),
+        v.Committed(what="transactions", by="x1", before=f"{fault}.injected"),
+        v.Committed(what="transactions", by=producer, after=f"{fault}.proven"),
+        topics=[v.topic(draft.roles), v.rotated_topic(draft.roles, name="x")],
         workload=WORKLOAD,
-        steps=steps,
-        coverage=[
-            v.FaultProven(fault=fault),
-            v.StepDone(step="whole"),
-            v.Committed(what="transactions", by="x1", before=f"{fault}.injected"),
-            v.Committed(what="transactions", by=producer, after=f"{fault}.proven"),
-        ],
     )
 
 

@@ -15,9 +15,10 @@ DEADLINE_MS = 600_000
 """Each of six nodes ends, starts and catches up, some of them twice."""
 
 
-def rolling_upgrade(scenario: v.Scenario, target: v.TargetFacts, seed: int) -> v.Plan:
+def rolling_upgrade(draft: v.Draft) -> v.Plan:
     """All nodes are upgraded under load, one at a time, a broker is killed in between, and the upgrade is finalized."""
-    leader, follower, last = v.replica_roles(scenario, seed)
+    target = draft.target
+    leader, follower, last = draft.roles
     steps = [
         *v.setup(leader),
         *_rolled(_controllers(target), "new"),
@@ -33,13 +34,13 @@ def rolling_upgrade(scenario: v.Scenario, target: v.TargetFacts, seed: int) -> v
         v.WorkloadAcks(as_="finalized", more=20, expect=v.must("UPG-03")),
         *v.teardown(),
     ]
-    return _plan(scenario, target, seed, [leader, follower, last], steps, f"new-{leader}", "kill")
+    return _plan(draft, steps, f"new-{leader}")
 
 
-def downgrade(scenario: v.Scenario, target: v.TargetFacts, seed: int) -> v.Plan:
+def downgrade(draft: v.Draft) -> v.Plan:
     """Some nodes are upgraded, one is paused meanwhile, and all go back to the old release: nothing was finalized."""
-    leader, follower, last = v.replica_roles(scenario, seed)
-    upgraded = [*_controllers(target), follower, leader]
+    leader, follower, _ = draft.roles
+    upgraded = [*_controllers(draft.target), follower, leader]
     steps = [
         *v.setup(leader),
         *_rolled(upgraded, "new"),
@@ -49,10 +50,10 @@ def downgrade(scenario: v.Scenario, target: v.TargetFacts, seed: int) -> v.Plan:
         v.Heal(as_="resume", fault="pause"),
         _in_sync("resumed", follower, "ISR-06"),
         *_rolled([leader], "old", how="kill"),
-        *_rolled([follower, *_controllers(target)], "old"),
+        *_rolled([follower, *_controllers(draft.target)], "old"),
         *v.teardown(),
     ]
-    return _plan(scenario, target, seed, [leader, follower, last], steps, f"old-{upgraded[0]}", "pause")
+    return _plan(draft, steps, f"old-{upgraded[0]}")
 
 
 def _controllers(target: v.TargetFacts) -> list[str]:
@@ -118,28 +119,12 @@ def features_finalized(broker: str) -> list[v.Step]:
     ]
 
 
-def _plan(
-    scenario: v.Scenario,
-    target: v.TargetFacts,
-    seed: int,
-    replicas: list[str],
-    steps: list[v.Step],
-    last_roll: str,
-    fault: str,
-) -> v.Plan:
-    plan = v.build_plan(
-        scenario,
-        target,
-        seed,
-        timing=v.scaled_timing(target, lag_ms=3000),
-        topics=[v.topic(replicas)],
-        steps=steps,
-        coverage=[
-            *(v.StepDone(step=step.as_) for step in steps if isinstance(step, v.Roll) and step.as_),
-            v.FaultProven(fault=fault),
-            v.StepDone(step="whole"),
-            v.Acknowledged(by="p1", acks="all", after=f"{last_roll}.ended"),
-        ],
+def _plan(draft: v.Draft, steps: list[v.Step], last_roll: str) -> v.Plan:
+    plan = draft.timed(lag_ms=3000).plan(
+        steps,
+        *(v.StepDone(step=step.as_) for step in steps if isinstance(step, v.Roll) and step.as_),
+        v.StepDone(step="whole"),
+        v.acknowledged(f"{last_roll}.ended"),
     )
     return plan.model_copy(update={"deadline_ms": DEADLINE_MS})
 

@@ -7,9 +7,9 @@ from fencepost.suites import vocabulary as v
 STATE = ("t-0", "brokers")
 
 
-def stale(scenario: v.Scenario, target: v.TargetFacts, seed: int) -> v.Plan:
+def stale(draft: v.Draft) -> v.Plan:
     """First the epochs of leader, broker and controller move, so that each request was valid once."""
-    leader, follower, controller = v.replica_roles(scenario, seed)
+    leader, follower, controller = draft.roles
     steps = [
         *v.setup(leader),
         v.Bind(as_="broker-epoch", value=f"broker-epoch:{follower}"),
@@ -47,19 +47,7 @@ def stale(scenario: v.Scenario, target: v.TargetFacts, seed: int) -> v.Plan:
         *_three("past", follower, v.answers("DINT-05", "error:11"), controller_epoch="$controller-epoch"),
         *v.teardown(),
     ]
-    return v.build_plan(
-        scenario,
-        target,
-        seed,
-        topics=[v.topic([leader, follower, controller])],
-        steps=steps,
-        coverage=[
-            v.FaultProven(fault="bounce"),
-            v.FaultProven(fault="failover"),
-            v.StepDone(step="past-stop-replica"),
-            v.Acknowledged(by="p1", acks="all", after="elected.ended"),
-        ],
-    )
+    return draft.plan(steps, v.StepDone(step="past-stop-replica"), v.acknowledged("elected.ended"))
 
 
 def _three(
@@ -146,10 +134,9 @@ def _twice(broker: str) -> list[v.Step]:
     ]
 
 
-def stalled_channel(scenario: v.Scenario, target: v.TargetFacts, seed: int) -> v.Plan:
+def stalled_channel(draft: v.Draft) -> v.Plan:
     """Commands to one broker hang for longer than the socket timeout; the other brokers get theirs at once."""
-    leader, unheard, controller = v.replica_roles(scenario, seed)
-    timing = v.scaled_timing(target)
+    leader, unheard, controller = draft.roles
     steps = [
         *v.setup(leader),
         v.inject("stall", v.StallParameters(from_=controller, to=unheard)),
@@ -159,7 +146,7 @@ def stalled_channel(scenario: v.Scenario, target: v.TargetFacts, seed: int) -> v
         ),
         v.MetadataProbe(as_="it-does-not", node=unheard, topic="news", expect=v.answers("INT-15", "error:3")),
         v.Registered(
-            as_="given-up", node=unheard, is_=False, within_ms=3 * timing.session_ms, expect=v.never("INT-43")
+            as_="given-up", node=unheard, is_=False, within_ms=3 * draft.timing.session_ms, expect=v.never("INT-43")
         ),
         v.Hold(as_="long", after="stall.proven", ms=6000),
         v.WorkloadAcks(as_="goes-on", more=20, expect=v.must("LIVE-03")),
@@ -167,19 +154,11 @@ def stalled_channel(scenario: v.Scenario, target: v.TargetFacts, seed: int) -> v
         *v.teardown(),
         v.MetadataProbe(as_="knows-at-last", node=unheard, topic="news", expect=v.answers("INT-18", "served")),
     ]
-    return v.build_plan(
-        scenario,
-        target,
-        seed,
-        timing=timing,
-        topics=[v.topic([leader, unheard, controller])],
-        steps=steps,
-        coverage=[
-            v.FaultProven(fault="stall"),
-            v.StepDone(step="it-does-not"),
-            v.StepDone(step="knows-at-last"),
-            v.Acknowledged(by="p1", acks="all", after="stall.proven", before="mend.begun"),
-        ],
+    return draft.plan(
+        steps,
+        v.StepDone(step="it-does-not"),
+        v.StepDone(step="knows-at-last"),
+        v.acknowledged("stall.proven", before="mend.begun"),
     )
 
 

@@ -10,9 +10,9 @@ UNSEEN_MS = 6000
 """A session in which a broker starts, also on a busy machine."""
 
 
-def leader_killed(scenario: v.Scenario, target: v.TargetFacts, seed: int) -> v.Plan:
+def leader_killed(draft: v.Draft) -> v.Plan:
     """Another replica leads; on request the leadership returns to the preferred replica."""
-    leader, follower, controller = v.replica_roles(scenario, seed)
+    leader = draft.leader
     steps = [
         *v.setup(leader),
         v.inject("kill", v.KillParameters(nodes=leader)),
@@ -25,31 +25,24 @@ def leader_killed(scenario: v.Scenario, target: v.TargetFacts, seed: int) -> v.P
         v.znode_absent("done", v.PREFERRED, v.must("DINT-21")),
         *v.teardown(),
     ]
-    return v.build_plan(
-        scenario,
-        target,
-        seed,
-        topics=[v.topic([leader, follower, controller])],
-        steps=steps,
-        coverage=[v.FaultProven(fault="kill"), v.Acknowledged(by="p1", acks="all", after="leads-again.ended")],
-    )
+    return draft.plan(steps, v.acknowledged("leads-again.ended"))
 
 
-def controller_killed(scenario: v.Scenario, target: v.TargetFacts, seed: int) -> v.Plan:
-    return _controller(scenario, target, seed, v.inject("fault", v.KillParameters(nodes="$old")))
+def controller_killed(draft: v.Draft) -> v.Plan:
+    return _controller(draft, v.inject("fault", v.KillParameters(nodes="$old")))
 
 
-def controller_paused(scenario: v.Scenario, target: v.TargetFacts, seed: int) -> v.Plan:
-    return _controller(scenario, target, seed, v.inject("fault", v.PauseParameters(nodes="$old")))
+def controller_paused(draft: v.Draft) -> v.Plan:
+    return _controller(draft, v.inject("fault", v.PauseParameters(nodes="$old")))
 
 
-def controller_cut_off(scenario: v.Scenario, target: v.TargetFacts, seed: int) -> v.Plan:
-    return _controller(scenario, target, seed, v.inject("fault", v.CutParameters(from_="$old", to="zookeeper")))
+def controller_cut_off(draft: v.Draft) -> v.Plan:
+    return _controller(draft, v.inject("fault", v.CutParameters(from_="$old", to="zookeeper")))
 
 
-def _controller(scenario: v.Scenario, target: v.TargetFacts, seed: int, fault: v.Step) -> v.Plan:
+def _controller(draft: v.Draft, fault: v.Step) -> v.Plan:
     """The next controller has the old one's state; the old one, if it lives, returns as an ordinary broker."""
-    leader, follower, controller = v.replica_roles(scenario, seed)
+    leader, follower, controller = draft.roles
     steps = [
         *v.setup(leader),
         v.Bind(as_="old", node="active-controller"),
@@ -82,24 +75,15 @@ def _controller(scenario: v.Scenario, target: v.TargetFacts, seed: int, fault: v
         ),
         *v.teardown(),
     ]
-    return v.build_plan(
-        scenario,
-        target,
-        seed,
-        topics=[v.topic([leader, follower, controller])],
-        steps=steps,
-        coverage=[
-            v.FaultProven(fault="fault"),
-            v.StepDone(step="kept"),
-            v.StepDone(step="not-controller"),
-            v.Acknowledged(by="p1", acks="all", after="elected.ended"),
-        ],
+    return draft.plan(
+        steps, v.StepDone(step="kept"), v.StepDone(step="not-controller"), v.acknowledged("elected.ended")
     )
 
 
-def in_turn(scenario: v.Scenario, target: v.TargetFacts, seed: int) -> v.Plan:
+def in_turn(draft: v.Draft) -> v.Plan:
     """A replica that stays in the ISR while it is down may truncate its log and lead at the next kill (LF-01)."""
-    leader, follower, controller = v.replica_roles(scenario, seed)
+    target = draft.target
+    leader, follower, controller = draft.roles
     gone = v.must("LD-10" if target.leader_driven else "INT-43")
     steps = [*v.setup(leader)]
     for broker in (follower, leader, controller):
@@ -109,45 +93,33 @@ def in_turn(scenario: v.Scenario, target: v.TargetFacts, seed: int) -> v.Plan:
             v.Heal(as_=f"restart-{broker}", fault=f"kill-{broker}"),
             v.Converged(as_=f"whole-{broker}", expect=v.must("LIVE-01")),
         ]
-    return v.build_plan(
-        scenario,
-        target,
-        seed,
-        topics=[v.topic([leader, follower, controller])],
-        steps=[*steps, *v.teardown()],
-        coverage=[
-            *(v.FaultProven(fault=f"kill-{broker}") for broker in (follower, leader, controller)),
-            v.Acknowledged(by="p1", acks="all", after=f"kill-{controller}.proven"),
-        ],
-        workload=v.workload_with_losses(target),
-        deviations=v.expected_losses(target, "may"),
-    )
+    return draft.plan([*steps, *v.teardown()], v.acknowledged(f"kill-{controller}.proven"), may_lose=True)
 
 
-def bounced_inside(scenario: v.Scenario, target: v.TargetFacts, seed: int) -> v.Plan:
-    return _bounced(scenario, target, seed, [], session_ms=4000)
+def bounced_inside(draft: v.Draft) -> v.Plan:
+    return _bounced(draft, [], session_ms=4000)
 
 
-def bounced_beyond(scenario: v.Scenario, target: v.TargetFacts, seed: int) -> v.Plan:
-    follower = v.replica_roles(scenario, seed)[1]
+def bounced_beyond(draft: v.Draft) -> v.Plan:
+    follower = draft.roles[1]
     gone = v.Registered(as_="gone", node=follower, is_=False, expect=v.must("INT-43"))
     left = v.IsrIs(as_="left", partition="t-0", lacks=follower, expect=v.must("INT-28"))
-    return _bounced(scenario, target, seed, [gone, left], session_ms=None)
+    return _bounced(draft, [gone, left], session_ms=None)
 
 
-def bounced_unseen(scenario: v.Scenario, target: v.TargetFacts, seed: int) -> v.Plan:
+def bounced_unseen(draft: v.Draft) -> v.Plan:
     """A follower dies and returns while the controller sleeps, so that the controller finds the same brokers alive.
 
     It still has to notice that another process has the id: the new one knows of no partition before it is notified
     (KAFKA-1120). The controller wakes before its own session is over; if it does not, its successor finds the same.
     """
-    leader, follower, controller = v.replica_roles(scenario, seed)
+    leader, follower, controller = draft.roles
     steps = [
         *v.setup(leader),
         v.Bind(as_="epoch", value=f"broker-epoch:{follower}"),
         v.inject("kill", v.KillParameters(nodes=follower, back="running")),
         v.Heal(as_="restart", fault="kill"),
-        _most_of_its_session(target, follower),
+        _most_of_its_session(draft.target, follower),
         v.inject("sleep", v.PauseParameters(nodes=controller)),
         v.BrokerEpochAbove(as_="anew", node=follower, value="$epoch", expect=v.must("DINT-17")),
         v.Heal(as_="wake", fault="sleep"),
@@ -155,19 +127,11 @@ def bounced_unseen(scenario: v.Scenario, target: v.TargetFacts, seed: int) -> v.
         v.IsrIs(as_="rejoined", partition="t-0", has=follower, expect=v.must("INT-26")),
         *v.teardown(),
     ]
-    return v.build_plan(
-        scenario,
-        target,
-        seed,
-        timing=v.scaled_timing(target, session_ms=UNSEEN_MS),
+    return draft.timed(session_ms=UNSEEN_MS).plan(
+        steps,
+        v.StepDone(step="rejoined"),
+        v.acknowledged("wake.ended"),
         topics=[v.topic([leader, follower, controller], min_isr=1)],
-        steps=steps,
-        coverage=[
-            v.FaultProven(fault="kill"),
-            v.FaultProven(fault="sleep"),
-            v.StepDone(step="rejoined"),
-            v.Acknowledged(by="p1", acks="all", after="wake.ended"),
-        ],
     )
 
 
@@ -181,15 +145,13 @@ def _most_of_its_session(target: v.TargetFacts, broker: str) -> v.Step:
     return v.NodeExited(as_="gives-up", node=broker, within_ms=UNSEEN_MS // 2, expect=v.never("DINT-17"))
 
 
-def _bounced(
-    scenario: v.Scenario, target: v.TargetFacts, seed: int, away: list[v.Step], session_ms: int | None
-) -> v.Plan:
+def _bounced(draft: v.Draft, away: list[v.Step], session_ms: int | None) -> v.Plan:
     """A follower is killed and restarted; inside its session the new process waits for the old one's znode to go.
 
     Either way the partition gets a version that the earlier process never saw. The lag time is long, so that the
     controller, not the leader, removes the follower from the ISR.
     """
-    leader, follower, controller = v.replica_roles(scenario, seed)
+    leader, follower, _ = draft.roles
     steps = [
         *v.setup(leader),
         v.Bind(as_="epoch", value=f"broker-epoch:{follower}"),
@@ -211,18 +173,8 @@ def _bounced(
         v.IsrIs(as_="rejoined", partition="t-0", has=follower, expect=v.must("INT-26")),
         *v.teardown(),
     ]
-    return v.build_plan(
-        scenario,
-        target,
-        seed,
-        timing=v.scaled_timing(target, session_ms=session_ms, lag_ms=LAG_MS),
-        topics=[v.topic([leader, follower, controller])],
-        steps=steps,
-        coverage=[
-            v.FaultProven(fault="kill"),
-            v.StepDone(step="predecessor"),
-            v.Acknowledged(by="p1", acks="all", after="restart.ended"),
-        ],
+    return draft.timed(session_ms=session_ms, lag_ms=LAG_MS).plan(
+        steps, v.StepDone(step="predecessor"), v.acknowledged("restart.ended")
     )
 
 

@@ -8,62 +8,55 @@ SESSION_MS = 6000
 """Long enough for an ensemble to recover within a session, also on a busy machine."""
 
 
-def without_quorum(scenario: v.Scenario, target: v.TargetFacts, seed: int) -> v.Plan:
-    controller = v.replica_roles(scenario, seed)[-1]
+def without_quorum(draft: v.Draft) -> v.Plan:
+    controller = draft.roles[-1]
     meanwhile: list[v.Step] = [
         v.CreateTopicProbe(
             as_="nothing-changes",
             node=controller,
             topic="impossible",
             timeout_ms=700,
-            expect=v.never_serves("DLD-18" if target.leader_driven else "DINT-14"),
+            expect=v.never_serves("DLD-18" if draft.target.leader_driven else "DINT-14"),
         ),
         v.Hold(as_="a-while", after="lost.proven", ms=1500),
         v.Heal(as_="mend", fault="lost"),
     ]
-    return _plan(scenario, target, seed, ("zk-1", "zk-2"), meanwhile)
+    return _plan(draft, ("zk-1", "zk-2"), meanwhile)
 
 
-def leader_killed(scenario: v.Scenario, target: v.TargetFacts, seed: int) -> v.Plan:
-    return _plan(scenario, target, seed, "zookeeper-leader", [])
+def leader_killed(draft: v.Draft) -> v.Plan:
+    return _plan(draft, "zookeeper-leader", [])
 
 
-def leader_unheard(scenario: v.Scenario, target: v.TargetFacts, seed: int) -> v.Plan:
+def leader_unheard(draft: v.Draft) -> v.Plan:
     """The ensemble's leader is cut from the other servers, and before it steps down it expires their clients' sessions.
 
     A client that connects to it then gets the answer that its session expired, while the next leader still keeps the
     session and its znodes (KAFKA-7165).
     """
-    brokers = v.replica_roles(scenario, seed)
+    brokers = draft.roles
     leader, _, controller = brokers
-    keeps = "DLD-16" if target.leader_driven else "INT-51"
-    timing = v.scaled_timing(target)
+    keeps = "DLD-16" if draft.target.leader_driven else "INT-51"
     steps = [
         *v.setup(leader),
         v.inject("unheard", v.OneWayParameters(from_="zookeeper-leader", to="zookeeper", how="blackhole")),
-        v.Hold(as_="a-while", after="unheard.proven", ms=timing.session_ms * 7 // 4),
+        v.Hold(as_="a-while", after="unheard.proven", ms=draft.timing.session_ms * 7 // 4),
         v.Heal(as_="mend", fault="unheard"),
         *(v.NodeExited(as_=f"lives-{broker}", node=broker, within_ms=400, expect=v.never(keeps)) for broker in brokers),
         *(v.Registered(as_=f"back-{broker}", node=broker, is_=True, expect=v.must(keeps)) for broker in brokers),
         *v.teardown(),
     ]
-    return v.build_plan(
-        scenario,
-        target,
-        seed,
-        timing=timing,
-        topology=v.zookeeper_cluster(controller=None if target.leader_driven else controller, servers=3),
-        topics=[v.topic(brokers)],
-        steps=steps,
-        coverage=[v.FaultProven(fault="unheard"), v.Acknowledged(by="p1", acks="all", after="mend.ended")],
+    return draft.plan(
+        steps,
+        v.acknowledged("mend.ended"),
+        topology=v.zookeeper_cluster(controller=None if draft.target.leader_driven else controller, servers=3),
     )
 
 
-def _plan(
-    scenario: v.Scenario, target: v.TargetFacts, seed: int, killed: v.NodeRefs, meanwhile: list[v.Step]
-) -> v.Plan:
+def _plan(draft: v.Draft, killed: v.NodeRefs, meanwhile: list[v.Step]) -> v.Plan:
     """Brokers serve on, and none of them loses its session."""
-    brokers = v.replica_roles(scenario, seed)
+    target = draft.target
+    brokers = draft.roles
     works = "DLD-18" if target.leader_driven else "INT-61"
     serves_on = "DLD-15" if target.leader_driven else "DINT-16"
     leader, follower, controller = brokers
@@ -82,19 +75,11 @@ def _plan(
         ),
         *v.teardown(),
     ]
-    return v.build_plan(
-        scenario,
-        target,
-        seed,
-        timing=v.scaled_timing(target, session_ms=SESSION_MS),
+    return draft.timed(session_ms=SESSION_MS).plan(
+        steps,
+        v.StepDone(step="changes-again"),
+        v.acknowledged("lost.proven", before="changes-again.ended"),
         topology=v.zookeeper_cluster(controller=None if target.leader_driven else controller, servers=3),
-        topics=[v.topic([leader, follower, controller])],
-        steps=steps,
-        coverage=[
-            v.FaultProven(fault="lost"),
-            v.StepDone(step="changes-again"),
-            v.Acknowledged(by="p1", acks="all", after="lost.proven", before="changes-again.ended"),
-        ],
     )
 
 

@@ -13,14 +13,13 @@ def old(requirement: str) -> v.ExpectOutcome:
     return v.answers(requirement, "error:3")
 
 
-def stale_metadata(scenario: v.Scenario, target: v.TargetFacts, seed: int) -> v.Plan:
+def stale_metadata(draft: v.Draft) -> v.Plan:
     """The leader reaches ZooKeeper and its other follower, and nothing passes between it and the controller.
 
     It counts as alive, changes its ISR by itself, and hands out metadata as old as the cut. The run's finding
     `stale-metadata` says how old, and for how long.
     """
-    leader, follower, controller = v.replica_roles(scenario, seed)
-    timing = v.scaled_timing(target)
+    leader, follower, controller = draft.roles
     steps = [
         *v.setup(leader),
         v.inject("cut", v.IsolateParameters(nodes=leader, from_=controller)),
@@ -35,7 +34,7 @@ def stale_metadata(scenario: v.Scenario, target: v.TargetFacts, seed: int) -> v.
             node=leader,
             partition="u-0",
             leader=controller,
-            within_ms=2 * timing.session_ms,
+            within_ms=2 * draft.timing.session_ms,
             expect=v.never("K343-02"),
         ),
         v.MetadataProbe(as_="outdated", node=leader, topic="news", repeat=4, expect=old("K343-02")),
@@ -52,19 +51,12 @@ def stale_metadata(scenario: v.Scenario, target: v.TargetFacts, seed: int) -> v.
         *v.teardown(),
         v.MetadataProbe(as_="up-to-date", node=leader, topic="news", expect=v.answers("INT-18", "served")),
     ]
-    return v.build_plan(
-        scenario,
-        target,
-        seed,
-        timing=timing,
+    return draft.plan(
+        steps,
+        v.StepDone(step="outdated"),
+        v.StepDone(step="still-outdated"),
+        v.acknowledged("shrunk.ended", before="mend.begun"),
         topics=[v.topic([leader, follower, controller]), v.topic([follower, controller], name="u", min_isr=1)],
-        steps=steps,
-        coverage=[
-            v.FaultProven(fault="cut"),
-            v.StepDone(step="outdated"),
-            v.StepDone(step="still-outdated"),
-            v.Acknowledged(by="p1", acks="all", after="shrunk.ended", before="mend.begun"),
-        ],
     )
 
 
@@ -89,21 +81,20 @@ def replies_lost(leader: str, controller: str) -> v.Step:
 Fault = Callable[[str, str], v.Step]
 
 
-def without_zookeeper(fault: Fault, scenario: v.Scenario, target: v.TargetFacts, seed: int) -> v.Plan:
+def without_zookeeper(fault: Fault, draft: v.Draft) -> v.Plan:
     """The session ends, the znode goes, another broker leads; the old leader, not notified, commits nothing.
 
     With heartbeats the old leader is fenced as well: a controller grants nothing to a broker that is not registered.
     """
-    leader, *others = v.replica_roles(scenario, seed)
-    timing = v.scaled_timing(target)
+    leader, *others = draft.roles
     ends = fault is not replies_lost
-    fences = target.has_kip_343 and scenario.level(target) != "base"
+    fences = draft.target.has_kip_343 and draft.scenario.level(draft.target) != "base"
     steps = [
         *v.setup(leader),
         v.Bind(as_="epoch", value=f"broker-epoch:{leader}"),
         fault(leader, others[-1]),
-        *(_given_up(leader) if ends else [v.Hold(as_="a-while", after="cut.proven", ms=2 * timing.session_ms)]),
-        *(_fenced(leader, timing.session_ms + timing.fence_ms) if fences and ends else []),
+        *(_given_up(leader) if ends else [v.Hold(as_="a-while", after="cut.proven", ms=2 * draft.timing.session_ms)]),
+        *(_fenced(leader, draft.timing.session_ms + draft.timing.fence_ms) if fences and ends else []),
         v.Produce(as_="unsafe", topic="t", node=leader, acks=1, records=5, timeout_ms=300),
         v.ProduceProbe(
             as_="promise",
@@ -119,19 +110,7 @@ def without_zookeeper(fault: Fault, scenario: v.Scenario, target: v.TargetFacts,
         v.BrokerActive(as_="active", node=leader, expect=v.must("INT-51")),
         *v.teardown(),
     ]
-    return v.build_plan(
-        scenario,
-        target,
-        seed,
-        timing=timing,
-        topics=[v.topic([leader, *others])],
-        steps=steps,
-        coverage=[
-            v.FaultProven(fault="cut"),
-            v.StepDone(step="promise"),
-            v.Acknowledged(by="p1", acks="all", after="mend.ended"),
-        ],
-    )
+    return draft.plan(steps, v.StepDone(step="promise"), v.acknowledged("mend.ended"))
 
 
 def _given_up(leader: str) -> list[v.Step]:

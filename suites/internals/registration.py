@@ -12,36 +12,29 @@ GRACE_MS = 1000
 """How much longer than a session a broker waits for its id."""
 
 
-def at_the_znode(scenario: v.Scenario, target: v.TargetFacts, seed: int) -> v.Plan:
+def at_the_znode(draft: v.Draft) -> v.Plan:
     """The original is a follower: fetches of a second process with its id would be credited to it."""
-    leader, original, controller = v.replica_roles(scenario, seed)
+    leader, original, controller = draft.roles
     duplicate = v.duplicate_of(original, "empty")
-    timing = v.scaled_timing(target, lease_ms=3000)
+    draft = draft.timed(lease_ms=3000)
     steps = [
         *v.setup(leader),
         v.Bind(as_="epoch", value=f"broker-epoch:{original}"),
         v.inject("duplicate", v.DuplicateParameters(node=duplicate.name)),
         v.Connected(as_="fetches", node=duplicate.name, to=leader, within_ms=2000, expect=v.never("DINT-26")),
-        *_ends(target, duplicate.name),
+        *_ends(draft.target, duplicate.name),
         v.BrokerEpochAbove(as_="ousted", node=original, value="$epoch", within_ms=500, expect=v.never("DINT-17")),
         *v.service_probes("original", original, v.answers("INT-50", "served"), repeat=1)[:1],
         v.WorkloadAcks(as_="goes-on", more=20, expect=v.must("LIVE-03")),
         v.Heal(as_="duplicate-is-gone", fault="duplicate"),
         *v.teardown(),
     ]
-    return v.build_plan(
-        scenario,
-        target,
-        seed,
-        timing=timing,
+    return draft.plan(
+        steps,
+        v.StepDone(step="refused"),
+        v.StepDone(step="original-metadata"),
+        v.acknowledged("refused.ended"),
         topology=v.zookeeper_cluster(controller=controller, more=[duplicate]),
-        topics=[v.topic([leader, original, controller])],
-        steps=steps,
-        coverage=[
-            v.StepDone(step="refused"),
-            v.StepDone(step="original-metadata"),
-            v.Acknowledged(by="p1", acks="all", after="refused.ended"),
-        ],
     )
 
 
@@ -52,9 +45,9 @@ def _ends(target: v.TargetFacts, duplicate: str) -> list[v.Step]:
     return [v.NodeExited(as_="refused", node=duplicate, code=code, expect=expect)]
 
 
-def taken_after_expiry(scenario: v.Scenario, target: v.TargetFacts, seed: int) -> v.Plan:
+def taken_after_expiry(draft: v.Draft) -> v.Plan:
     """The original is cut from ZooKeeper until its session expires and another process has its id."""
-    leader, original, controller = v.replica_roles(scenario, seed)
+    leader, original, controller = draft.roles
     duplicate = v.duplicate_of(original, "empty")
     steps = [
         *v.setup(leader),
@@ -64,24 +57,17 @@ def taken_after_expiry(scenario: v.Scenario, target: v.TargetFacts, seed: int) -
         v.inject("duplicate", v.DuplicateParameters(node=duplicate.name)),
         v.BrokerEpochAbove(as_="taken", node=original, value="$epoch", expect=v.must("INT-50")),
         v.Heal(as_="mend", fault="cut"),
-        *_gives_up(target, original),
+        *_gives_up(draft.target, original),
         v.Heal(as_="duplicate-dies", fault="duplicate"),
         v.Registered(as_="free", node=original, is_=False, expect=v.must("INT-43")),
-        *_started_again(target, original),
+        *_started_again(draft.target, original),
         *v.teardown(),
     ]
-    return v.build_plan(
-        scenario,
-        target,
-        seed,
+    return draft.plan(
+        steps,
+        v.StepDone(step="taken"),
+        v.acknowledged("duplicate-dies.ended"),
         topology=v.zookeeper_cluster(controller=controller, more=[duplicate]),
-        topics=[v.topic([leader, original, controller])],
-        steps=steps,
-        coverage=[
-            v.FaultProven(fault="cut"),
-            v.StepDone(step="taken"),
-            v.Acknowledged(by="p1", acks="all", after="duplicate-dies.ended"),
-        ],
     )
 
 
@@ -104,11 +90,11 @@ def _started_again(target: v.TargetFacts, original: str) -> list[v.Step]:
     ]
 
 
-def hears_nothing(scenario: v.Scenario, target: v.TargetFacts, seed: int) -> v.Plan:
+def hears_nothing(draft: v.Draft) -> v.Plan:
     """A broker restarts inside the session of its dead process, waits for its end, and is cut off meanwhile."""
-    broker, follower, controller = v.replica_roles(scenario, seed)
-    waits = "DLD-01" if target.leader_driven else "DINT-17"
-    timing = v.scaled_timing(target, session_ms=SESSION_MS)
+    broker, _, controller = draft.roles
+    waits = "DLD-01" if draft.target.leader_driven else "DINT-17"
+    draft = draft.timed(session_ms=SESSION_MS)
     steps = [
         *v.setup(broker),
         v.inject("crash", v.KillParameters(nodes=broker, back="running")),
@@ -118,21 +104,16 @@ def hears_nothing(scenario: v.Scenario, target: v.TargetFacts, seed: int) -> v.P
             v.CutParameters(from_=broker, to="zookeeper"),
             when=v.LogLine(says="this process waits for that to end", node=broker),
         ),
-        v.Hold(as_="past-its-timeout", after="unheard.proven", ms=timing.session_ms + 2 * GRACE_MS),
+        v.Hold(as_="past-its-timeout", after="unheard.proven", ms=draft.timing.session_ms + 2 * GRACE_MS),
         v.NodeExited(as_="gives-up", node=broker, within_ms=400, expect=v.never(waits)),
         v.Heal(as_="mend", fault="unheard"),
         v.Registered(as_="has-its-id", node=broker, is_=True, expect=v.must(waits)),
         *v.teardown(),
     ]
-    return v.build_plan(
-        scenario,
-        target,
-        seed,
-        timing=timing,
-        topology=v.zookeeper_cluster(controller=None if target.leader_driven else controller),
-        topics=[v.topic([broker, follower, controller])],
-        steps=steps,
-        coverage=[v.FaultProven(fault="unheard"), v.Acknowledged(by="p1", acks="all", after="mend.ended")],
+    return draft.plan(
+        steps,
+        v.acknowledged("mend.ended"),
+        topology=v.zookeeper_cluster(controller=None if draft.target.leader_driven else controller),
     )
 
 

@@ -11,11 +11,12 @@ GAVE_UP = "leaves without controlled shutdown|all the controlled shutdown attemp
 BACKOFF_MS = 2000
 
 
-def build(scenario: v.Scenario, target: v.TargetFacts, seed: int) -> v.Plan:
+def build(draft: v.Draft) -> v.Plan:
     """The leader shuts down first, so that its leadership moves; at the end it leads again."""
-    leader, follower, controller = v.replica_roles(scenario, seed)
+    target = draft.target
+    leader, follower, controller = draft.roles
     steps = [*v.setup(leader)]
-    stops = target.has_kip_343 and scenario.level(target) != "base"
+    stops = target.has_kip_343 and draft.scenario.level(target) != "base"
     for broker in (leader, follower, controller):
         steps += _shut_down(broker, 0 if target.has_kip_343 else None, *(("K343-12", "K343-37") if stops else ()))
     steps += [
@@ -23,17 +24,10 @@ def build(scenario: v.Scenario, target: v.TargetFacts, seed: int) -> v.Plan:
         v.LeaderIs(as_="leads-again", partition="t-0", is_=leader, expect=v.must("INT-39")),
         *v.teardown(),
     ]
-    return v.build_plan(
-        scenario,
-        target,
-        seed,
-        timing=v.scaled_timing(target, lag_ms=3000),
-        topics=[v.topic([leader, follower, controller])],
-        steps=steps,
-        coverage=[
-            *(v.StepDone(step=f"back-{broker}") for broker in (leader, follower, controller)),
-            v.Acknowledged(by="p1", acks="all", after="leads-again.ended"),
-        ],
+    return draft.timed(lag_ms=3000).plan(
+        steps,
+        *(v.StepDone(step=f"back-{broker}") for broker in (leader, follower, controller)),
+        v.acknowledged("leads-again.ended"),
     )
 
 
@@ -67,12 +61,12 @@ def _shut_down(broker: str, code: int | None, *serves: str) -> list[v.Step]:
     ]
 
 
-def held_up(scenario: v.Scenario, target: v.TargetFacts, seed: int) -> v.Plan:
+def held_up(draft: v.Draft) -> v.Plan:
     """A broker cannot end at once, since one of its partitions has no other leader. It leads the other one no more.
 
     The controller has to tell it that, although it is shutting down (KAFKA-7482).
     """
-    leader, gone, controller = v.replica_roles(scenario, seed)
+    leader, gone, controller = draft.roles
     steps = [
         *v.setup(leader),
         v.inject("kill", v.KillParameters(nodes=gone)),
@@ -94,19 +88,12 @@ def held_up(scenario: v.Scenario, target: v.TargetFacts, seed: int) -> v.Plan:
         v.Start(as_="start", nodes=leader),
         *v.teardown(),
     ]
-    return v.build_plan(
-        scenario,
-        target,
-        seed,
-        timing=v.scaled_timing(target, lag_ms=3000),
+    return draft.timed(lag_ms=3000).plan(
+        steps,
+        v.StepDone(step="leads-on"),
+        v.acknowledged("moved.ended"),
         settings=v.NodeSettings(broker={"controlled.shutdown.retry.backoff.ms": str(BACKOFF_MS)}),
         topics=[v.topic([leader, controller, gone], min_isr=1), v.topic([leader, gone], name="s", min_isr=1)],
-        steps=steps,
-        coverage=[
-            v.FaultProven(fault="kill"),
-            v.StepDone(step="leads-on"),
-            v.Acknowledged(by="p1", acks="all", after="moved.ended"),
-        ],
     )
 
 

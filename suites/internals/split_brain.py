@@ -5,14 +5,13 @@ from __future__ import annotations
 from fencepost.suites import vocabulary as v
 
 
-def two_leaders(scenario: v.Scenario, target: v.TargetFacts, seed: int) -> v.Plan:
+def two_leaders(draft: v.Draft) -> v.Plan:
     """The old leader is paused past its session and wakes before it is notified that another broker leads.
 
     One replica in sync is enough for the topic, so that the old leader would acknowledge alone if it could shrink its
     ISR. No follower fetches from it any more: its shrink comes after the lag time, and fails.
     """
-    old, new, controller = v.replica_roles(scenario, seed)
-    timing = v.scaled_timing(target)
+    old, new, controller = draft.roles
     steps = [
         *v.setup(old),
         v.inject("unnotified", v.StallParameters(from_=controller, to=old)),
@@ -24,7 +23,7 @@ def two_leaders(scenario: v.Scenario, target: v.TargetFacts, seed: int) -> v.Pla
                 topic="t",
                 acks="all",
                 background=True,
-                timeout_ms=4 * timing.session_ms + 2 * timing.lag_ms,
+                timeout_ms=4 * draft.timing.session_ms + 2 * draft.timing.lag_ms,
                 expect=v.never_serves("INT-57"),
             )
             for number in (1, 2)
@@ -37,7 +36,7 @@ def two_leaders(scenario: v.Scenario, target: v.TargetFacts, seed: int) -> v.Pla
         v.ProduceProbe(
             as_="awake", node=old, topic="t", acks="all", repeat=2, timeout_ms=700, expect=v.never_serves("INT-58")
         ),
-        v.Hold(as_="lag-over", after="wake.ended", ms=2 * timing.lag_ms),
+        v.Hold(as_="lag-over", after="wake.ended", ms=2 * draft.timing.lag_ms),
         v.ProduceProbe(
             as_="cannot-shrink",
             node=old,
@@ -51,32 +50,23 @@ def two_leaders(scenario: v.Scenario, target: v.TargetFacts, seed: int) -> v.Pla
         v.Heal(as_="notify", fault="unnotified"),
         *v.teardown(),
     ]
-    return v.build_plan(
-        scenario,
-        target,
-        seed,
-        timing=timing,
+    return draft.plan(
+        steps,
+        v.OutcomeSeen(step="believes", outcome="served"),
+        v.StepDone(step="cannot-shrink"),
+        v.acknowledged("notify.ended"),
         topics=[v.topic([old, new, controller], min_isr=1)],
-        steps=steps,
-        coverage=[
-            v.FaultProven(fault="unnotified"),
-            v.FaultProven(fault="sleep"),
-            v.OutcomeSeen(step="believes", outcome="served"),
-            v.StepDone(step="cannot-shrink"),
-            v.Acknowledged(by="p1", acks="all", after="notify.ended"),
-        ],
     )
 
 
-def old_controller(scenario: v.Scenario, target: v.TargetFacts, seed: int) -> v.Plan:
+def old_controller(draft: v.Draft) -> v.Plan:
     """Commands of a controller wait in its links while another is elected, and arrive in the other's term.
 
     Their topic is deleted meanwhile; if a broker obeyed the old command, the topic would come back.
     """
-    leader, follower, controller = v.replica_roles(scenario, seed)
+    leader, follower, controller = draft.roles
     brokers = (leader, follower)
-    timing = v.scaled_timing(target)
-    identity = v.topic_id(seed, "late")
+    identity = v.topic_id(draft.seed, "late")
     steps = [
         *v.setup(leader),
         v.Bind(as_="old", node="active-controller"),
@@ -113,21 +103,7 @@ def old_controller(scenario: v.Scenario, target: v.TargetFacts, seed: int) -> v.
         v.ActiveController(as_="again", is_=controller, within_ms=500, expect=v.never("INT-62")),
         *v.teardown(),
     ]
-    return v.build_plan(
-        scenario,
-        target,
-        seed,
-        timing=timing,
-        topics=[v.topic([leader, follower, controller])],
-        steps=steps,
-        coverage=[
-            v.FaultProven(fault="waiting"),
-            v.FaultProven(fault="sleep"),
-            v.FaultProven(fault="blind"),
-            v.StepDone(step="raw-update-metadata"),
-            v.Acknowledged(by="p1", acks="all", after="elected.ended"),
-        ],
-    )
+    return draft.plan(steps, v.StepDone(step="raw-update-metadata"), v.acknowledged("elected.ended"))
 
 
 def refused_at_old_epoch(name: str, broker: str, epoch: str) -> list[v.Step]:

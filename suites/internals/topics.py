@@ -12,22 +12,22 @@ SETTING, CHANGED = "max.message.bytes", "1000001"
 """A setting of the other topic, and its new value."""
 
 
-def deleted_while_away(scenario: v.Scenario, target: v.TargetFacts, seed: int) -> v.Plan:
+def deleted_while_away(draft: v.Draft) -> v.Plan:
     """The topic is gone for every broker when the absent broker returns, and for that broker as well.
 
     A setting of another topic is changed meanwhile: clients get it from those that were there and from those that were
     not.
     """
-    brokers = v.replica_roles(scenario, seed)
+    brokers = draft.roles
     described = [_described(f"described-{broker}", broker) for broker in brokers]
-    return _deleted(scenario, target, seed, described, "nowhere", [_altered(brokers[0])])
+    return _deleted(draft, described, "nowhere", [_altered(brokers[0])])
 
 
-def recreated(scenario: v.Scenario, target: v.TargetFacts, seed: int) -> v.Plan:
+def recreated(draft: v.Draft) -> v.Plan:
     """The topic is created again with another id, and the broker that was away leads it with an empty log."""
-    away = v.replica_roles(scenario, seed)[1]
+    away = draft.roles[1]
     again: list[v.Step] = [
-        *v.create_topic("again", "gone", v.topic_id(seed, "gone again"), (away,)),
+        *v.create_topic("again", "gone", v.topic_id(draft.seed, "gone again"), (away,)),
         *v.leaders_in_metadata("known-again", "gone", (away,)),
         v.ProduceProbe(
             as_="first",
@@ -41,7 +41,7 @@ def recreated(scenario: v.Scenario, target: v.TargetFacts, seed: int) -> v.Plan:
         v.FetchProbe(as_="only", node=away, topic="gone", offset=2, expect=v.answers("DINT-23", "served")),
         v.FetchProbe(as_="nothing-old", node=away, topic="gone", offset=3, expect=v.answers("DINT-23", "error:1")),
     ]
-    return _deleted(scenario, target, seed, again, "nothing-old")
+    return _deleted(draft, again, "nothing-old")
 
 
 def _altered(broker: str) -> v.Step:
@@ -70,19 +70,12 @@ def _described(as_: str, broker: str) -> v.Step:
     )
 
 
-def _deleted(
-    scenario: v.Scenario,
-    target: v.TargetFacts,
-    seed: int,
-    again: list[v.Step],
-    last: str,
-    meanwhile: Sequence[v.Step] = (),
-) -> v.Plan:
-    leader, away, controller = v.replica_roles(scenario, seed)
+def _deleted(draft: v.Draft, again: list[v.Step], last: str, meanwhile: Sequence[v.Step] = ()) -> v.Plan:
+    leader, away, _ = draft.roles
     path = "/brokers/topics/gone"
     steps = [
         *v.setup(leader),
-        *v.create_topic("create", "gone", v.topic_id(seed, "gone"), (leader, away)),
+        *v.create_topic("create", "gone", v.topic_id(draft.seed, "gone"), (leader, away)),
         *v.leaders_in_metadata("known", "gone", (leader, away)),
         v.ProduceProbe(as_="old", node=leader, topic="gone", acks=1, repeat=OLD, every_ms=20, timeout_ms=2000),
         v.inject("kill", v.KillParameters(nodes=away)),
@@ -96,24 +89,12 @@ def _deleted(
         *again,
         *v.teardown(),
     ]
-    return v.build_plan(
-        scenario,
-        target,
-        seed,
-        topics=[v.topic([leader, away, controller])],
-        steps=steps,
-        coverage=[
-            v.FaultProven(fault="kill"),
-            v.StepDone(step="old"),
-            v.StepDone(step=last),
-            v.Acknowledged(by="p1", acks="all", after="restart.ended"),
-        ],
-    )
+    return draft.plan(steps, v.StepDone(step="old"), v.StepDone(step=last), v.acknowledged("restart.ended"))
 
 
-def grown(scenario: v.Scenario, target: v.TargetFacts, seed: int) -> v.Plan:
-    leader, follower, controller = v.replica_roles(scenario, seed)
-    identity = v.topic_id(seed, "grown")
+def grown(draft: v.Draft) -> v.Plan:
+    leader, follower, _ = draft.roles
+    identity = v.topic_id(draft.seed, "grown")
     before, after = [(leader, follower)], [(leader, follower), (follower, leader)]
     steps = [
         *v.setup(leader),
@@ -136,19 +117,12 @@ def grown(scenario: v.Scenario, target: v.TargetFacts, seed: int) -> v.Plan:
         ),
         *v.teardown(),
     ]
-    return v.build_plan(
-        scenario,
-        target,
-        seed,
-        topics=[v.topic([leader, follower, controller])],
-        steps=steps,
-        coverage=[v.StepDone(step="serves-1"), v.Acknowledged(by="p1", acks="all", after="grow.ended")],
-    )
+    return draft.plan(steps, v.StepDone(step="serves-1"), v.acknowledged("grow.ended"))
 
 
-def reassigned(scenario: v.Scenario, target: v.TargetFacts, seed: int) -> v.Plan:
+def reassigned(draft: v.Draft) -> v.Plan:
     """Under load the topic moves from the first two brokers to the last two."""
-    leader, follower, controller = v.replica_roles(scenario, seed)
+    leader, follower, controller = draft.roles
     steps = [
         *v.setup(leader),
         v.reassign("move", {"t-0": (follower, controller)}),
@@ -159,13 +133,8 @@ def reassigned(scenario: v.Scenario, target: v.TargetFacts, seed: int) -> v.Plan
         v.WorkloadAcks(as_="goes-on", more=20, expect=v.must("LIVE-03")),
         *v.teardown(),
     ]
-    return v.build_plan(
-        scenario,
-        target,
-        seed,
-        topics=[v.topic([leader, follower])],
-        steps=steps,
-        coverage=[v.StepDone(step="done"), v.Acknowledged(by="p1", acks="all", after="done.ended")],
+    return draft.plan(
+        steps, v.StepDone(step="done"), v.acknowledged("done.ended"), topics=[v.topic([leader, follower])]
     )
 
 

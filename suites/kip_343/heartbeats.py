@@ -21,17 +21,17 @@ def stall(leader: str, controller: str, as_: str) -> v.Step:
 FAULTS = {"cut": cut, "stall": stall}
 
 
-def silent(how: str, scenario: v.Scenario, target: v.TargetFacts, seed: int) -> v.Plan:
+def silent(how: str, draft: v.Draft) -> v.Plan:
     """The leader's heartbeats are lost, all else arrives: it becomes inactive, then fenced, and returns, each time."""
-    leader, follower, controller = v.replica_roles(scenario, seed)
-    timing = v.scaled_timing(target, fence_ms=FENCE_MS)
+    leader, follower, controller = draft.roles
+    draft = draft.timed(fence_ms=FENCE_MS)
     fault = FAULTS[how]
-    again = target.has_kip_343 and how == "cut"
+    again = draft.target.has_kip_343 and how == "cut"
     steps = [
         *v.setup(leader),
         v.Bind(as_="epoch", value=f"broker-epoch:{leader}"),
         fault(leader, controller, "away"),
-        *_given_up(target, leader, follower, timing),
+        *_given_up(draft.target, leader, follower, draft.timing),
         v.Registered(as_="unregistered", node=leader, is_=False, within_ms=300, expect=v.never("K343-63")),
         v.Heal(as_="mend", fault="away"),
         v.BrokerActive(as_="returned", node=leader, expect=v.must("K343-21", "K343-32", "K343-36")),
@@ -40,19 +40,7 @@ def silent(how: str, scenario: v.Scenario, target: v.TargetFacts, seed: int) -> 
         *(_once_more(fault(leader, controller, "away-again"), leader) if again else []),
         *v.teardown(),
     ]
-    return v.build_plan(
-        scenario,
-        target,
-        seed,
-        timing=timing,
-        topics=[v.topic([leader, follower, controller])],
-        steps=steps,
-        coverage=[
-            v.FaultProven(fault="away"),
-            v.StepDone(step="alone-produce"),
-            v.Acknowledged(by="p1", acks="all", after="alone-produce.ended"),
-        ],
-    )
+    return draft.plan(steps, v.StepDone(step="alone-produce"), v.acknowledged("alone-produce.ended"))
 
 
 def _given_up(target: v.TargetFacts, leader: str, follower: str, timing: v.Timing) -> list[v.Step]:
@@ -102,17 +90,19 @@ def _once_more(fault: v.Step, leader: str) -> list[v.Step]:
     ]
 
 
-def unanswered(scenario: v.Scenario, target: v.TargetFacts, seed: int) -> v.Plan:
+def unanswered(draft: v.Draft) -> v.Plan:
     """The controller hears the leader, which does not hear it: it stays active there and fences itself all the same."""
-    leader, follower, controller = v.replica_roles(scenario, seed)
-    timing = v.scaled_timing(target)
-    after = v.After(event="away.proven", plus_ms=timing.fence_ms)
+    leader, follower, controller = draft.roles
+    after = v.After(event="away.proven", plus_ms=draft.timing.fence_ms)
     steps = [
         *v.setup(leader),
         v.inject("away", v.StallParameters(from_=leader, to=controller, streams="replies")),
         v.BrokerFenced(as_="fenced", node=leader, by="itself", expect=v.must("D343-02", "K343-54")),
         v.BrokerFenced(
-            as_="inactive", node=leader, within_ms=2 * timing.lease_ms, expect=v.never("D343-03", "K343-22", "K343-53")
+            as_="inactive",
+            node=leader,
+            within_ms=2 * draft.timing.lease_ms,
+            expect=v.never("D343-03", "K343-22", "K343-53"),
         ),
         v.MetadataFrom(as_="still-there", node=follower, has=leader, within_ms=500, expect=v.must("D343-03")),
         *v.service_probes("alone", leader, v.never_serves("K343-18"), after=after),
@@ -120,26 +110,13 @@ def unanswered(scenario: v.Scenario, target: v.TargetFacts, seed: int) -> v.Plan
         v.BrokerActive(as_="returned", node=leader, expect=v.must("K343-19", "K343-32")),
         *v.teardown(),
     ]
-    return v.build_plan(
-        scenario,
-        target,
-        seed,
-        timing=timing,
-        topics=[v.topic([leader, follower, controller])],
-        steps=steps,
-        coverage=[
-            v.FaultProven(fault="away"),
-            v.StepDone(step="alone-produce"),
-            v.Acknowledged(by="p1", acks="all", after="mend.ended"),
-        ],
-    )
+    return draft.plan(steps, v.StepDone(step="alone-produce"), v.acknowledged("mend.ended"))
 
 
-def minority_side(scenario: v.Scenario, target: v.TargetFacts, seed: int) -> v.Plan:
+def minority_side(draft: v.Draft) -> v.Plan:
     """A former controller and a leader reach only each other and clients: the controller grants nothing there."""
-    leader, follower, controller = v.replica_roles(scenario, seed)
-    timing = v.scaled_timing(target)
-    alone_ms = timing.session_ms + timing.fence_ms
+    leader, follower, controller = draft.roles
+    alone_ms = draft.timing.session_ms + draft.timing.fence_ms
     steps = [
         *v.setup(leader),
         v.inject("cut", v.IsolateParameters(nodes=(leader, controller), from_=("zookeeper", follower), how="stall")),
@@ -155,19 +132,12 @@ def minority_side(scenario: v.Scenario, target: v.TargetFacts, seed: int) -> v.P
         v.Heal(as_="mend", fault="cut"),
         *v.teardown(),
     ]
-    return v.build_plan(
-        scenario,
-        target,
-        seed,
-        timing=timing,
+    return draft.plan(
+        steps,
+        v.StepDone(step="cut-off-produce"),
+        v.StepDone(step="grants"),
+        v.acknowledged("mend.ended"),
         topics=[v.topic([leader, follower, controller], min_isr=1)],
-        steps=steps,
-        coverage=[
-            v.FaultProven(fault="cut"),
-            v.StepDone(step="cut-off-produce"),
-            v.StepDone(step="grants"),
-            v.Acknowledged(by="p1", acks="all", after="mend.ended"),
-        ],
     )
 
 

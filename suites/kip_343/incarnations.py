@@ -7,18 +7,17 @@ from fencepost.suites import vocabulary as v
 INVALID_INCARNATION = "error:1343"
 
 
-def newer_wins(scenario: v.Scenario, target: v.TargetFacts, seed: int) -> v.Plan:
+def newer_wins(draft: v.Draft) -> v.Plan:
     """The original's session ends while it is cut off, another process registers its id, and the original returns."""
-    leader, original, controller = v.replica_roles(scenario, seed)
+    leader, original, controller = draft.roles
     duplicate = v.duplicate_of(original, "empty")
-    timing = v.scaled_timing(target)
     steps = [
         *v.setup(leader),
         *_taken(original, duplicate.name),
         v.BrokerActive(as_="serves", node=duplicate.name, expect=v.must("D343-17")),
         v.IsrIs(as_="replicates", partition="t-0", has=original, expect=v.must("ISR-06")),
         v.Heal(as_="mend", fault="cut"),
-        v.Hold(as_="noticed", after="taken.ended", ms=timing.fence_ms),
+        v.Hold(as_="noticed", after="taken.ended", ms=draft.timing.fence_ms),
         *_refused("first", leader, original),
         v.inject("failover", v.KillParameters(nodes=controller)),
         v.ActiveController(as_="elected", is_not=controller, expect=v.must("INT-66")),
@@ -31,21 +30,11 @@ def newer_wins(scenario: v.Scenario, target: v.TargetFacts, seed: int) -> v.Plan
         v.BrokerActive(as_="original-serves", node=original, expect=v.must("D343-16")),
         *v.teardown(),
     ]
-    return v.build_plan(
-        scenario,
-        target,
-        seed,
-        timing=timing,
+    return draft.plan(
+        steps,
+        v.StepDone(step="second-fetch"),
+        v.acknowledged("original-back.ended"),
         topology=v.zookeeper_cluster(controller=controller, more=[duplicate]),
-        topics=[v.topic([leader, original, controller])],
-        steps=steps,
-        coverage=[
-            v.FaultProven(fault="cut"),
-            v.FaultProven(fault="duplicate"),
-            v.FaultProven(fault="failover"),
-            v.StepDone(step="second-fetch"),
-            v.Acknowledged(by="p1", acks="all", after="original-back.ended"),
-        ],
     )
 
 
@@ -93,15 +82,14 @@ def _refused(name: str, leader: str, original: str) -> list[v.Step]:
     ]
 
 
-def no_replica(scenario: v.Scenario, target: v.TargetFacts, seed: int) -> v.Plan:
+def no_replica(draft: v.Draft) -> v.Plan:
     """The original, cut from ZooKeeper only, goes on fetching with an id that is no longer its own.
 
     When the duplicate dies, the id leaves the ISR. The original lacks the records that are acknowledged then, and is
     not elected when the leader dies too.
     """
-    leader, original, controller = v.replica_roles(scenario, seed)
+    leader, original, controller = draft.roles
     duplicate = v.duplicate_of(original, "empty")
-    timing = v.scaled_timing(target)
     steps = [
         *v.setup(leader, partition="u-0", work=False),
         v.Produce(as_="before", topic="u", records=50, expect=v.answers("LIVE-03", "served")),
@@ -116,27 +104,18 @@ def no_replica(scenario: v.Scenario, target: v.TargetFacts, seed: int) -> v.Plan
             as_="elected",
             partition="u-0",
             is_=original,
-            within_ms=3 * timing.session_ms,
+            within_ms=3 * draft.timing.session_ms,
             expect=v.never("ISR-07", "DINT-13"),
         ),
         *v.teardown(work=False),
         v.Produce(as_="afterwards", topic="u", records=10, expect=v.answers("LIVE-03", "served")),
     ]
-    return v.build_plan(
-        scenario,
-        target,
-        seed,
-        timing=timing,
+    return draft.plan(
+        steps,
+        v.acknowledged("left.ended", by="during", at_least=50),
         topology=v.zookeeper_cluster(controller=controller, more=[duplicate]),
         topics=[v.topic([leader, original], name="u", min_isr=1)],
         workload=v.WorkloadSpec(),
-        steps=steps,
-        coverage=[
-            v.FaultProven(fault="cut"),
-            v.FaultProven(fault="duplicate"),
-            v.FaultProven(fault="leader-dies"),
-            v.Acknowledged(by="during", acks="all", at_least=50, after="left.ended"),
-        ],
     )
 
 

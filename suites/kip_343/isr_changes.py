@@ -20,12 +20,12 @@ TORN = 1
 """Bytes of its answers that reach the leader: of no answer enough to read it."""
 
 
-def reply_lost(scenario: v.Scenario, target: v.TargetFacts, seed: int) -> v.Plan:
+def reply_lost(draft: v.Draft) -> v.Plan:
     """The change is made and its answer is lost. The leader asks again, and learns that it was made (KAFKA-14144).
 
     Until then it waits for the follower that left: nothing is acknowledged, however long that takes.
     """
-    leader, slow, controller = v.replica_roles(scenario, seed)
+    leader, slow, controller = draft.roles
     steps = [
         *v.setup(leader),
         v.inject("slow", v.StallParameters(from_=slow, to=leader)),
@@ -45,32 +45,23 @@ def reply_lost(scenario: v.Scenario, target: v.TargetFacts, seed: int) -> v.Plan
         v.IsrIs(as_="rejoined", partition="t-0", has=slow, expect=v.must("D343-09")),
         *v.teardown(),
     ]
-    return v.build_plan(
-        scenario,
-        target,
-        seed,
-        timing=v.scaled_timing(target, lease_ms=LEASE_MS, session_ms=SESSION_MS),
+    return draft.timed(lease_ms=LEASE_MS, session_ms=SESSION_MS).plan(
+        steps,
+        v.StepDone(step="asked-again"),
+        v.StepDone(step="rejoined"),
+        v.acknowledged("answered.ended"),
         settings=v.NodeSettings(broker={"request.timeout.ms": str(REQUEST_MS)}),
-        topics=[v.topic([leader, slow, controller])],
-        steps=steps,
-        coverage=[
-            v.FaultProven(fault="slow"),
-            v.FaultProven(fault="unanswered"),
-            v.StepDone(step="asked-again"),
-            v.StepDone(step="rejoined"),
-            v.Acknowledged(by="p1", acks="all", after="answered.ended"),
-        ],
     )
 
 
-def overtaken(scenario: v.Scenario, target: v.TargetFacts, seed: int) -> v.Plan:
+def overtaken(draft: v.Draft) -> v.Plan:
     """The change is made, its answer is late, and the leader asks again while the state has changed once more.
 
     The follower that left is restarted meanwhile, so the controller writes the partition. The retry finds that write
     and does not overwrite it.
     """
-    leader, slow, controller = v.replica_roles(scenario, seed)
-    timing = v.scaled_timing(target, lease_ms=LEASE_MS, session_ms=SESSION_MS)
+    leader, slow, controller = draft.roles
+    draft = draft.timed(lease_ms=LEASE_MS, session_ms=SESSION_MS)
     steps = [
         *v.setup(leader),
         *_changed_unanswered(leader, slow, controller),
@@ -86,30 +77,16 @@ def overtaken(scenario: v.Scenario, target: v.TargetFacts, seed: int) -> v.Plan:
         v.IsrIs(as_="rejoined", partition="t-0", has=slow, expect=v.must("D343-09")),
         *v.teardown(),
     ]
-    return v.build_plan(
-        scenario,
-        target,
-        seed,
-        timing=timing,
-        topics=[v.topic([leader, slow, controller])],
-        steps=steps,
-        coverage=[
-            v.FaultProven(fault="slow"),
-            v.FaultProven(fault="unanswered"),
-            v.FaultProven(fault="bounce"),
-            v.StepDone(step="rejoined"),
-            v.Acknowledged(by="p1", acks="all", after="answered.ended"),
-        ],
-    )
+    return draft.plan(steps, v.StepDone(step="rejoined"), v.acknowledged("answered.ended"))
 
 
-def answered_late(scenario: v.Scenario, target: v.TargetFacts, seed: int) -> v.Plan:
+def answered_late(draft: v.Draft) -> v.Plan:
     """The change is made, and its answer comes after the controller has sent the leader a newer state.
 
     The follower that left dies meanwhile. The answer is of an earlier leader epoch: a leader that adopted it would
     refuse its followers and clients, which know the newer one (KAFKA-12686).
     """
-    leader, slow, controller = v.replica_roles(scenario, seed)
+    leader, slow, controller = draft.roles
     of_earlier = {"partition_index": 0, "current_leader_epoch": "$leader-epoch", "timestamp": -1}
     steps = [
         *v.setup(leader),
@@ -132,20 +109,10 @@ def answered_late(scenario: v.Scenario, target: v.TargetFacts, seed: int) -> v.P
         v.WorkloadAcks(as_="goes-on", more=20, expect=v.must("LIVE-03")),
         *v.teardown(),
     ]
-    return v.build_plan(
-        scenario,
-        target,
-        seed,
-        timing=v.scaled_timing(target, lease_ms=LEASE_MS, session_ms=SESSION_MS),
+    return draft.timed(lease_ms=LEASE_MS, session_ms=SESSION_MS).plan(
+        steps,
+        v.acknowledged("answered.ended"),
         settings=v.NodeSettings(broker={"request.timeout.ms": str(UNHURRIED_MS)}),
-        topics=[v.topic([leader, slow, controller])],
-        steps=steps,
-        coverage=[
-            v.FaultProven(fault="slow"),
-            v.FaultProven(fault="unanswered"),
-            v.FaultProven(fault="death"),
-            v.Acknowledged(by="p1", acks="all", after="answered.ended"),
-        ],
     )
 
 
@@ -163,13 +130,13 @@ def _written_again() -> v.Step:
     return v.LeaderEpochAbove(as_="written-again", partition="t-0", value="$leader-epoch", expect=v.must("DINT-08"))
 
 
-def former_controller(scenario: v.Scenario, target: v.TargetFacts, seed: int) -> v.Plan:
+def former_controller(draft: v.Draft) -> v.Plan:
     """An administrator deletes /controller, and the controller does not hear that another one was elected.
 
     Its session lives, so ZooKeeper takes what it writes: only the epoch of the controllers tells the two apart
     (KAFKA-6082).
     """
-    leader, follower, controller = v.replica_roles(scenario, seed)
+    leader, follower, controller = draft.roles
     steps = [
         *v.setup(leader),
         v.Bind(as_="old", node="active-controller"),
@@ -191,18 +158,8 @@ def former_controller(scenario: v.Scenario, target: v.TargetFacts, seed: int) ->
         v.TopicCreatedThrough(as_="works", node=follower, expect=v.must("INT-05")),
         *v.teardown(),
     ]
-    return v.build_plan(
-        scenario,
-        target,
-        seed,
-        timing=v.scaled_timing(target, lease_ms=UNMISSED_MS, session_ms=HEARD_MS),
-        topics=[v.topic([leader, follower, controller])],
-        steps=steps,
-        coverage=[
-            v.FaultProven(fault="deaf"),
-            v.StepDone(step="asks-the-former"),
-            v.Acknowledged(by="p1", acks="all", after="hears.ended"),
-        ],
+    return draft.timed(lease_ms=UNMISSED_MS, session_ms=HEARD_MS).plan(
+        steps, v.StepDone(step="asks-the-former"), v.acknowledged("hears.ended")
     )
 
 

@@ -8,10 +8,9 @@ STATE = ("t-0", "u-0", "brokers")
 INVALID_INCARNATION = "error:1343"
 
 
-def build(scenario: v.Scenario, target: v.TargetFacts, seed: int) -> v.Plan:
+def build(draft: v.Draft) -> v.Plan:
     """A broker restarts first, so that each request in its name was valid once; then the controller is killed."""
-    leader, follower, controller = v.replica_roles(scenario, seed)
-    timing = v.scaled_timing(target)
+    leader, follower, controller = draft.roles
     steps = [
         *v.setup(leader),
         v.Bind(as_="old", value=f"broker-epoch:{follower}"),
@@ -26,7 +25,7 @@ def build(scenario: v.Scenario, target: v.TargetFacts, seed: int) -> v.Plan:
         v.inject("failover", v.KillParameters(nodes=controller)),
         v.ActiveController(as_="elected", is_not=controller, expect=v.must("INT-66")),
         # The new controller grants one full timeout of grace to brokers that it has not heard yet.
-        v.BrokerFenced(as_="dropped", node=leader, within_ms=timing.lease_ms // 2, expect=v.never("D343-05")),
+        v.BrokerFenced(as_="dropped", node=leader, within_ms=draft.timing.lease_ms // 2, expect=v.never("D343-05")),
         v.LeaderIs(as_="deposed", partition="t-0", is_not=leader, within_ms=200, expect=v.never("D343-05")),
         v.TopicCreatedThrough(as_="works", node=leader, expect=v.must("K343-15")),
         v.Heal(as_="restored", fault="failover"),
@@ -36,19 +35,11 @@ def build(scenario: v.Scenario, target: v.TargetFacts, seed: int) -> v.Plan:
         _change("again-no-replica", leader, v.answers("K343-51", "error:42"), isr="none"),
         *v.teardown(),
     ]
-    return v.build_plan(
-        scenario,
-        target,
-        seed,
-        timing=timing,
+    return draft.plan(
+        steps,
+        v.StepDone(step="again-no-replica"),
+        v.acknowledged("elected.ended"),
         topics=[v.topic([leader, follower, controller]), v.topic([leader, follower], name="u")],
-        steps=steps,
-        coverage=[
-            v.FaultProven(fault="bounce"),
-            v.FaultProven(fault="failover"),
-            v.StepDone(step="again-no-replica"),
-            v.Acknowledged(by="p1", acks="all", after="elected.ended"),
-        ],
     )
 
 

@@ -7,17 +7,17 @@ from collections.abc import Mapping, Sequence
 from fencepost.suites import vocabulary as v
 
 
-def forward(scenario: v.Scenario, target: v.TargetFacts, seed: int) -> v.Plan:
-    return _rolled(scenario, target, seed, target.levels)
+def forward(draft: v.Draft) -> v.Plan:
+    return _rolled(draft, draft.target.levels)
 
 
-def back(scenario: v.Scenario, target: v.TargetFacts, seed: int) -> v.Plan:
-    return _rolled(scenario, target, seed, tuple(reversed(target.levels)))
+def back(draft: v.Draft) -> v.Plan:
+    return _rolled(draft, tuple(reversed(draft.target.levels)))
 
 
-def _rolled(scenario: v.Scenario, target: v.TargetFacts, seed: int, levels: Sequence[str]) -> v.Plan:
+def _rolled(draft: v.Draft, levels: Sequence[str]) -> v.Plan:
     """Brokers roll one at a time, the controller last, from level to level, under load; nothing is lost."""
-    leader, follower, controller = v.replica_roles(scenario, seed)
+    leader, follower, controller = draft.roles
     requirements = ("K343-55", "K343-56")
     steps = [*v.setup(leader)]
     for level, requirement in zip(levels[1:], requirements, strict=False):
@@ -27,33 +27,25 @@ def _rolled(scenario: v.Scenario, target: v.TargetFacts, seed: int, levels: Sequ
                 v.IsrIs(as_=f"{level}-{broker}-in-sync", partition="t-0", has=broker, expect=v.must(requirement)),
             ]
         steps.append(v.WorkloadAcks(as_=f"{level}-goes-on", more=20, expect=v.must(requirement)))
-    return v.build_plan(
-        scenario,
-        target,
-        seed,
-        timing=v.scaled_timing(target, lag_ms=3000),
+    return draft.timed(lag_ms=3000).plan(
+        [*steps, *v.teardown()],
+        v.StepDone(step=f"{levels[-1]}-{controller}-in-sync"),
+        v.acknowledged(f"{levels[-1]}-{controller}.ended"),
         topology=v.zookeeper_cluster(
             controller=controller, levels={v.node_name(each): levels[0] for each in v.BROKER_IDS}
         ),
-        topics=[v.topic([leader, follower, controller])],
-        steps=[*steps, *v.teardown()],
-        coverage=[
-            v.StepDone(step=f"{levels[-1]}-{controller}-in-sync"),
-            v.Acknowledged(by="p1", acks="all", after=f"{levels[-1]}-{controller}.ended"),
-        ],
     )
 
 
-def legacy_leader(scenario: v.Scenario, target: v.TargetFacts, seed: int) -> v.Plan:
+def legacy_leader(draft: v.Draft) -> v.Plan:
     """The leader alone is at the earlier level: each broker is treated by the version that it registered with."""
-    leader, raised, controller = v.replica_roles(scenario, seed)
-    timing = v.scaled_timing(target)
-    after = v.After(event="away.proven", plus_ms=timing.fence_ms)
+    leader, raised, controller = draft.roles
+    after = v.After(event="away.proven", plus_ms=draft.timing.fence_ms)
     steps = [
         *v.setup(leader),
         v.inject("away", v.IsolateParameters(nodes=leader, from_=controller)),
         v.IsrIs(as_="shrunk", partition="t-0", lacks=controller, expect=v.must("K343-58")),
-        v.Hold(as_="over", after="away.proven", ms=timing.fence_ms),
+        v.Hold(as_="over", after="away.proven", ms=draft.timing.fence_ms),
         v.BrokerFenced(as_="inactive", node=leader, within_ms=300, expect=v.never("K343-62", "K343-61")),
         v.LeaderIs(as_="deposed", partition="t-0", is_not=leader, within_ms=300, expect=v.never("K343-62")),
         *v.service_probes("legacy", leader, v.answers("K343-57", "served"), after=after),
@@ -68,19 +60,12 @@ def legacy_leader(scenario: v.Scenario, target: v.TargetFacts, seed: int) -> v.P
         v.IsrIs(as_="in-sync", partition="t-0", has=raised, expect=v.must("D343-19")),
         *v.teardown(),
     ]
-    return _mixed(
-        scenario,
-        target,
-        seed,
-        {leader: "base"},
-        steps,
-        [v.FaultProven(fault="away"), v.FaultProven(fault="silent"), v.StepDone(step="legacy-produce")],
-    )
+    return _mixed(draft, {leader: "base"}, steps, "legacy-produce")
 
 
-def legacy_controller(scenario: v.Scenario, target: v.TargetFacts, seed: int) -> v.Plan:
+def legacy_controller(draft: v.Draft) -> v.Plan:
     """The controller is at the earlier level, and accepts the others' heartbeats and ISR changes all the same."""
-    leader, follower, controller = v.replica_roles(scenario, seed)
+    leader, follower, controller = draft.roles
     steps = [
         *v.setup(leader),
         v.inject("slow", v.StallParameters(from_=follower, to=leader)),
@@ -95,37 +80,13 @@ def legacy_controller(scenario: v.Scenario, target: v.TargetFacts, seed: int) ->
         v.BrokerActive(as_="active", node=follower, expect=v.must("K343-21")),
         *v.teardown(),
     ]
-    return _mixed(
-        scenario,
-        target,
-        seed,
-        {controller: "base"},
-        steps,
-        [v.FaultProven(fault="slow"), v.FaultProven(fault="silent"), v.StepDone(step="active")],
-    )
+    return _mixed(draft, {controller: "base"}, steps, "active")
 
 
-def _mixed(
-    scenario: v.Scenario,
-    target: v.TargetFacts,
-    seed: int,
-    levels: Mapping[str, str],
-    steps: list[v.Step],
-    coverage: list[v.FaultProven | v.StepDone],
-) -> v.Plan:
+def _mixed(draft: v.Draft, levels: Mapping[str, str], steps: list[v.Step], done: str) -> v.Plan:
     """Build a plan in which some brokers have `levels` of their own, the others that of the scenario."""
-    brokers = v.replica_roles(scenario, seed)
-    return v.build_plan(
-        scenario,
-        target,
-        seed,
-        topology=v.zookeeper_cluster(controller=brokers[-1], levels=levels),
-        topics=[v.topic(brokers)],
-        steps=steps,
-        coverage=[*coverage, v.Acknowledged(by="p1", acks="all", after=f"{coverage[-1].step}.ended")]
-        if isinstance(coverage[-1], v.StepDone)
-        else coverage,
-    )
+    topology = v.zookeeper_cluster(controller=draft.roles[-1], levels=levels)
+    return draft.plan(steps, v.StepDone(step=done), v.acknowledged(f"{done}.ended"), topology=topology)
 
 
 SCENARIOS = (

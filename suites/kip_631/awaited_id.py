@@ -9,13 +9,13 @@ from fencepost.suites import vocabulary as v
 LEASE_MS = 4000
 
 
-def awaited(scenario: v.Scenario, target: v.TargetFacts, seed: int) -> v.Plan:
+def awaited(draft: v.Draft) -> v.Plan:
     """By hand another process takes the id of a partition's only replica, is active, and dies.
 
     What it may have acknowledged, the first process does not have: that one is refused, until it is started again.
     """
-    leader, *followers = v.replica_roles(scenario, seed)
-    timing = v.scaled_timing(target, lease_ms=LEASE_MS)
+    leader, *followers = draft.roles
+    draft = draft.timed(lease_ms=LEASE_MS)
 
     def heartbeat(name: str, expect: v.ExpectOutcome, **more: Any) -> v.Step:
         values = {"node": "active-controller", "broker": leader, "timeout_ms": 5000, **more}
@@ -30,7 +30,7 @@ def awaited(scenario: v.Scenario, target: v.TargetFacts, seed: int) -> v.Plan:
         v.Bind(as_="second-epoch", value=f"broker-epoch:{leader}"),
         heartbeat("active", v.answers("K631-34", "served"), answer={"next_state": "active"}),
         v.LeaderIs(as_="leads", partition="s-0", is_=leader, expect=v.must("LIVE-01")),
-        v.Hold(as_="lease-over", after="leads.ended", ms=timing.lease_ms + 1000),
+        v.Hold(as_="lease-over", after="leads.ended", ms=draft.timing.lease_ms + 1000),
         heartbeat("refused", v.answers("D631-26", "error:77"), state="fenced", broker_epoch="$first"),
         # The first process asks with each of its heartbeats, too.
         v.BrokerEpochAbove(
@@ -41,14 +41,11 @@ def awaited(scenario: v.Scenario, target: v.TargetFacts, seed: int) -> v.Plan:
         v.LeaderIs(as_="leads-again", partition="s-0", is_=leader, expect=v.must("LIVE-01")),
         *v.teardown(),
     ]
-    return v.build_plan(
-        scenario,
-        target,
-        seed,
-        timing=timing,
+    return draft.plan(
+        steps,
+        v.StepDone(step="refused"),
+        v.acknowledged("leads-again.ended"),
         topics=[v.topic(followers), v.topic([leader], name="s", min_isr=1)],
-        steps=steps,
-        coverage=[v.StepDone(step="refused"), v.Acknowledged(by="p1", acks="all", after="leads-again.ended")],
     )
 
 

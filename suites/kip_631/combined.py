@@ -9,12 +9,15 @@ LEASE_MS = 4000
 """Long enough for the leases of the other two to outlive an election on a busy machine."""
 
 
-def under_faults(scenario: v.Scenario, target: v.TargetFacts, seed: int) -> v.Plan:
+def under_faults(draft: v.Draft) -> v.Plan:
     """The process of the active controller is killed; then that of the next one is paused or, by the seed, cut off."""
-    leader, *followers = v.replica_roles(scenario, seed)
+    leader, *followers = draft.roles
     pause = v.PauseParameters(nodes="$second-active")
     cut = v.IsolateParameters(nodes="$second-active", from_="brokers", how="stall")
-    faults = {"kill": v.KillParameters(nodes="$kill-active", back="running"), "second": pause if seed % 2 else cut}
+    faults = {
+        "kill": v.KillParameters(nodes="$kill-active", back="running"),
+        "second": pause if draft.seed % 2 else cut,
+    }
     steps: list[v.Step] = [*v.setup(leader)]
     for name, parameters in faults.items():
         steps += [
@@ -35,18 +38,8 @@ def under_faults(scenario: v.Scenario, target: v.TargetFacts, seed: int) -> v.Pl
         ]
     steps += rules_hold("follows", "leader-epoch-grows", "left-every-isr", "epoch-after-registration")
     steps += v.teardown()
-    return v.build_plan(
-        scenario,
-        target,
-        seed,
-        topology=v.combined_cluster(),
-        timing=v.scaled_timing(target, lease_ms=LEASE_MS),
-        topics=[v.topic([leader, *followers])],
-        steps=steps,
-        coverage=[
-            *(v.FaultProven(fault=name) for name in faults),
-            v.Acknowledged(by="p1", acks="all", after="second-healed.ended"),
-        ],
+    return draft.timed(lease_ms=LEASE_MS).plan(
+        steps, v.acknowledged("second-healed.ended"), topology=v.combined_cluster()
     )
 
 

@@ -62,9 +62,9 @@ MISTAKES = (
 )
 
 
-def build(scenario: v.Scenario, target: v.TargetFacts, seed: int) -> v.Plan:
+def build(draft: v.Draft) -> v.Plan:
     """All nodes with a mistake are started beside a cluster that serves on, and each ends with its message."""
-    leader, *followers = v.replica_roles(scenario, seed)
+    leader = draft.leader
     nodes = [_node(mistake, FIRST_INDEX + place) for place, mistake in enumerate(MISTAKES)]
     steps = [
         *v.setup(leader),
@@ -73,17 +73,11 @@ def build(scenario: v.Scenario, target: v.TargetFacts, seed: int) -> v.Plan:
         *(step for mistake, node in zip(MISTAKES, nodes, strict=True) for step in _refused(mistake, node.name)),
         *v.teardown(),
     ]
-    return v.build_plan(
-        scenario,
-        target,
-        seed,
+    return draft.plan(
+        steps,
+        *(v.StepDone(step=f"{mistake.name}-ended") for mistake in MISTAKES),
+        v.acknowledged("start.ended"),
         topology=v.quorum_cluster(more=nodes),
-        topics=[v.topic([leader, *followers])],
-        steps=steps,
-        coverage=[
-            *(v.StepDone(step=f"{mistake.name}-ended") for mistake in MISTAKES),
-            v.Acknowledged(by="p1", acks="all", after="start.ended"),
-        ],
     )
 
 

@@ -12,20 +12,19 @@ LATENCY_MS, KNOWS_MS = 1500, 2000
 within what a broker learns of a leader that they have named."""
 
 
-def build(scenario: v.Scenario, target: v.TargetFacts, seed: int) -> v.Plan:
+def build(draft: v.Draft) -> v.Plan:
     """First at once, then with controllers that are slow among themselves.
 
     The second broker learns from the active one that another broker leads, and runs on, since that one has to hear from
     a majority before it lets the broker go (D631-03).
     """
-    leader, successor, other = v.replica_roles(scenario, seed)
-    timing = v.scaled_timing(target, lease_ms=LEASE_MS, fetch_ms=LEASE_MS)
-    timing = timing.model_copy(update={"request_ms": timing.lease_ms})
+    leader, successor, _ = draft.roles
+    draft = draft.timed(lease_ms=LEASE_MS, fetch_ms=LEASE_MS, request_ms=LEASE_MS)
     steps = [
         *v.setup(leader),
         v.Shutdown(as_="stop", nodes=leader, until="asked"),
         v.LeaderIs(as_="handed-over", partition="t-0", is_=successor, expect=v.must("K631-36", "K631-35")),
-        v.NodeExited(as_="let-go", node=leader, within_ms=timing.lease_ms // 2, expect=v.must("K631-37")),
+        v.NodeExited(as_="let-go", node=leader, within_ms=draft.timing.lease_ms // 2, expect=v.must("K631-37")),
         log_holds(
             "deleted",
             {"record": "DeleteBrokerRecord", "id": v.node_id(leader)},
@@ -50,24 +49,12 @@ def build(scenario: v.Scenario, target: v.TargetFacts, seed: int) -> v.Plan:
             after=v.After(event="knows.ended"),
             expect=v.never_serves("LEAD-02"),
         ),
-        v.NodeExited(as_="let-go-far", node=successor, within_ms=timing.lease_ms, expect=v.must("K631-37")),
+        v.NodeExited(as_="let-go-far", node=successor, within_ms=draft.timing.lease_ms, expect=v.must("K631-37")),
         v.Heal(as_="near", fault="far"),
         v.Start(as_="start-far", nodes=successor),
         *v.teardown(),
     ]
-    return v.build_plan(
-        scenario,
-        target,
-        seed,
-        timing=timing,
-        topics=[v.topic([leader, successor, other])],
-        steps=steps,
-        coverage=[
-            v.FaultProven(fault="far"),
-            v.StepDone(step="let-go"),
-            v.Acknowledged(by="p1", acks="all", after="handed-back.ended"),
-        ],
-    )
+    return draft.plan(steps, v.StepDone(step="let-go"), v.acknowledged("handed-back.ended"))
 
 
 SCENARIOS = (

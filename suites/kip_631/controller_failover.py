@@ -11,11 +11,11 @@ ONE_WAY_MS = 150
 BROKERS = tuple(map(v.node_name, v.BROKER_IDS))
 
 
-def kill(scenario: v.Scenario, target: v.TargetFacts, seed: int) -> v.Plan:
-    return _plan(scenario, target, seed, v.inject("fault", v.KillParameters(nodes="$old")), [])
+def kill(draft: v.Draft) -> v.Plan:
+    return _plan(draft, v.inject("fault", v.KillParameters(nodes="$old")), [])
 
 
-def pause(scenario: v.Scenario, target: v.TargetFacts, seed: int) -> v.Plan:
+def pause(draft: v.Draft) -> v.Plan:
     """A paused process still takes connections and requests. They wait until it wakes as a former controller, which may
     not grant them; they must never take effect."""
     late = v.CreateTopicProbe(
@@ -27,7 +27,7 @@ def pause(scenario: v.Scenario, target: v.TargetFacts, seed: int) -> v.Plan:
         expect=v.never_serves("D631-23"),
     )
     woken: list[v.Step] = [
-        v.Hold(as_="long", after="fault.proven", ms=v.scaled_timing(target, lease_ms=LEASE_MS).lease_ms),
+        v.Hold(as_="long", after="fault.proven", ms=draft.timed(lease_ms=LEASE_MS).timing.lease_ms),
         v.Heal(as_="wake", fault="fault"),
         v.CreateTopicProbe(
             as_="woken", node="$old", topic="woken", repeat=3, timeout_ms=500, expect=v.never_serves("D631-23")
@@ -44,21 +44,17 @@ def pause(scenario: v.Scenario, target: v.TargetFacts, seed: int) -> v.Plan:
         broker_epoch=f"$epoch-{BROKERS[0]}",
         expect=v.answers("K631-57", "error:41"),
     )
-    return _plan(
-        scenario, target, seed, v.inject("fault", v.PauseParameters(nodes="$old")), [late], woken, [*absent, deposed]
-    )
+    return _plan(draft, v.inject("fault", v.PauseParameters(nodes="$old")), [late], woken, [*absent, deposed])
 
 
 def _plan(
-    scenario: v.Scenario,
-    target: v.TargetFacts,
-    seed: int,
+    draft: v.Draft,
     fault: v.Step,
     meanwhile: list[v.Step],
     woken: list[v.Step] | None = None,
     afterwards: list[v.Step] | None = None,
 ) -> v.Plan:
-    leader, *others = v.replica_roles(scenario, seed)
+    leader = draft.leader
     steps = [
         *v.setup(leader),
         *(v.Bind(as_=f"epoch-{broker}", value=f"broker-epoch:{broker}") for broker in BROKERS),
@@ -94,29 +90,21 @@ def _plan(
         *v.teardown(),
         *(afterwards or ()),
     ]
-    return v.build_plan(
-        scenario,
-        target,
-        seed,
-        timing=v.scaled_timing(target, lease_ms=LEASE_MS),
-        topics=[v.topic([leader, *others])],
-        steps=steps,
-        coverage=[
-            v.FaultProven(fault="fault"),
-            *(v.OutcomeSeen(step=f"lease-{broker}", outcome="served") for broker in BROKERS),
-            v.StepDone(step=f"kept-{BROKERS[-1]}"),
-            v.Acknowledged(by="p1", acks="all", after="fault.proven"),
-        ],
+    return draft.timed(lease_ms=LEASE_MS).plan(
+        steps,
+        *(v.OutcomeSeen(step=f"lease-{broker}", outcome="served") for broker in BROKERS),
+        v.StepDone(step=f"kept-{BROKERS[-1]}"),
+        v.acknowledged("fault.proven"),
     )
 
 
-def with_brokers(scenario: v.Scenario, target: v.TargetFacts, seed: int) -> v.Plan:
+def with_brokers(draft: v.Draft) -> v.Plan:
     """The active controller and two of three brokers die at once, so that two leases end in one instant.
 
     The next active controller ends both, one after the other: the second is judged by what the first left
     (KAFKA-13173).
     """
-    leader, follower, left = v.replica_roles(scenario, seed)
+    leader, follower, left = draft.roles
     steps = [
         *v.setup(leader),
         v.Bind(as_="old", node="active-controller"),
@@ -127,27 +115,16 @@ def with_brokers(scenario: v.Scenario, target: v.TargetFacts, seed: int) -> v.Pl
         v.Heal(as_="return", fault="fault"),
         *v.teardown(),
     ]
-    return v.build_plan(
-        scenario,
-        target,
-        seed,
-        topics=[v.topic([leader, follower, left])],
-        steps=steps,
-        coverage=[
-            v.FaultProven(fault="fault"),
-            v.StepDone(step="alone"),
-            v.Acknowledged(by="p1", acks="all", after="return.ended"),
-        ],
-    )
+    return draft.plan(steps, v.StepDone(step="alone"), v.acknowledged("return.ended"))
 
 
-def on_slow_links(scenario: v.Scenario, target: v.TargetFacts, seed: int) -> v.Plan:
+def on_slow_links(draft: v.Draft) -> v.Plan:
     """The other two controllers hear of the last commit at one instant, so they miss the active one at one instant.
 
     Each asks for votes before it hears of the other. What elects one of them is that they do not wait equally long
     (KAFKA-18345).
     """
-    leader, *others = v.replica_roles(scenario, seed)
+    leader = draft.leader
     steps = [
         *v.setup(leader),
         v.Bind(as_="old", node="active-controller"),
@@ -157,19 +134,8 @@ def on_slow_links(scenario: v.Scenario, target: v.TargetFacts, seed: int) -> v.P
         v.ActiveController(as_="elected", is_not="$old", expect=v.must("LIVE-02", "K631-13")),
         *v.teardown(),
     ]
-    return v.build_plan(
-        scenario,
-        target,
-        seed,
-        timing=v.scaled_timing(target, lease_ms=LEASE_MS),
-        topics=[v.topic([leader, *others])],
-        steps=steps,
-        coverage=[
-            v.FaultProven(fault="slow"),
-            v.FaultProven(fault="fault"),
-            v.OutcomeSeen(step="last", outcome="served"),
-            v.Acknowledged(by="p1", acks="all", after="elected.ended"),
-        ],
+    return draft.timed(lease_ms=LEASE_MS).plan(
+        steps, v.OutcomeSeen(step="last", outcome="served"), v.acknowledged("elected.ended")
     )
 
 

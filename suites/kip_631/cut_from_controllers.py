@@ -23,9 +23,9 @@ def replies_lost(leader: str) -> v.Step:
 FAULTS = {"cut": cut, "stall": stall, "replies": replies_lost}
 
 
-def build(how: str, scenario: v.Scenario, target: v.TargetFacts, seed: int) -> v.Plan:
-    leader, *followers = v.replica_roles(scenario, seed)
-    timing = v.scaled_timing(target)
+def build(how: str, draft: v.Draft) -> v.Plan:
+    target = draft.target
+    leader = draft.leader
     serves_on = target.unless("AK-04", v.never_serves("K631-32", "K631-31", "K631-43"), v.answers("K631-32", "served"))
     # A deposed leader that serves on hands out its old metadata too: a client that asks only that leader stays with it
     # until the links are mended.
@@ -35,8 +35,8 @@ def build(how: str, scenario: v.Scenario, target: v.TargetFacts, seed: int) -> v
         *v.setup(leader),
         v.Bind(as_="epoch", value=f"broker-epoch:{leader}"),
         FAULTS[how](leader),
-        v.Hold(as_="lease-over", after="cut.proven", ms=timing.lease_ms),
-        *v.service_probes("alone", leader, serves_on, after=v.After(event="cut.proven", plus_ms=timing.lease_ms)),
+        v.Hold(as_="lease-over", after="cut.proven", ms=draft.timing.lease_ms),
+        *v.service_probes("alone", leader, serves_on, after=v.After(event="cut.proven", plus_ms=draft.timing.lease_ms)),
         v.LeaderIs(as_="moved", partition="t-0", is_not=leader, expect=v.must("D631-06")),
         v.IsrIs(as_="left", partition="t-0", lacks=leader, expect=v.must("D631-07")),
         *goes_on,
@@ -46,19 +46,7 @@ def build(how: str, scenario: v.Scenario, target: v.TargetFacts, seed: int) -> v
         *renewed(target, leader),
         *v.teardown(),
     ]
-    return v.build_plan(
-        scenario,
-        target,
-        seed,
-        timing=timing,
-        topics=[v.topic([leader, *followers])],
-        steps=steps,
-        coverage=[
-            v.FaultProven(fault="cut"),
-            v.StepDone(step="alone-produce"),
-            v.Acknowledged(by="p1", acks="all", after="moved.ended"),
-        ],
-    )
+    return draft.plan(steps, v.StepDone(step="alone-produce"), v.acknowledged("moved.ended"))
 
 
 def renewed(target: v.TargetFacts, broker: str) -> list[v.Step]:

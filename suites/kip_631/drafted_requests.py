@@ -17,21 +17,21 @@ METRICS = {"metrics.listener": "{address}:9404"}
 _CONTROLLER = "kafka_controller_KafkaController_"
 
 
-def build(scenario: v.Scenario, target: v.TargetFacts, seed: int) -> v.Plan:
+def build(draft: v.Draft) -> v.Plan:
     """A broker registers, is fenced, becomes active and stops, all by hand; then a leader says that its lease ran out.
 
     The leader's own process learns of it by its next heartbeat, and comes back once the lease of the plan's heartbeat
     is over.
     """
-    leader, *followers = v.replica_roles(scenario, seed)
-    timing = v.scaled_timing(target, lease_ms=LEASE_MS)
+    leader = draft.leader
+    draft = draft.timed(lease_ms=LEASE_MS)
 
     def heartbeat(name: str, outcome: str, *rules: str, **more: Any) -> v.Step:
         rule, *also = rules
         values = {"node": "active-controller", "broker": REGISTERED, "timeout_ms": 5000, **more}
         return v.HeartbeatProbe.model_validate({"as": name, "expect": v.answers(rule, outcome, *also), **values})
 
-    leased = {"lease_ms": timing.lease_ms}
+    leased = {"lease_ms": draft.timing.lease_ms}
     steps = [
         *v.setup(leader),
         *_not_served(leader),
@@ -91,15 +91,11 @@ def build(scenario: v.Scenario, target: v.TargetFacts, seed: int) -> v.Plan:
         *v.teardown(),
     ]
     registered = v.NodeSpec(name=REGISTERED, id=8, index=8, roles=("broker",), start="later")
-    return v.build_plan(
-        scenario,
-        target,
-        seed,
-        timing=timing,
+    return draft.plan(
+        steps,
+        v.StepDone(step="anew"),
+        v.acknowledged("anew.ended"),
         topology=_with_metrics(v.quorum_cluster(more=[registered])),
-        topics=[v.topic([leader, *followers])],
-        steps=steps,
-        coverage=[v.StepDone(step="anew"), v.Acknowledged(by="p1", acks="all", after="anew.ended")],
     )
 
 

@@ -12,17 +12,16 @@ LONG_LEASE_MS = 4000
 """Long enough that an original that stays keeps its session while the machine is busy starting the duplicate."""
 
 
-def build(directory: Directory, scenario: v.Scenario, target: v.TargetFacts, seed: int) -> v.Plan:
-    original, *others = v.replica_roles(scenario, seed)
+def build(directory: Directory, draft: v.Draft) -> v.Plan:
+    original = draft.leader
     duplicate = v.duplicate_of(original, directory)
-    if target.differs("AK-01"):
-        timing = v.scaled_timing(target, lease_ms=LONG_LEASE_MS)
+    if draft.target.differs("AK-01"):
+        draft = draft.timed(lease_ms=LONG_LEASE_MS)
         middle, coverage = duplicate_is_refused(
-            original, duplicate, takes_over=directory == "empty" and target.differs("AK-08")
+            original, duplicate, takes_over=directory == "empty" and draft.target.differs("AK-08")
         )
     else:
-        timing = v.scaled_timing(target)
-        middle, coverage = duplicate_wins(original, duplicate.name, timing)
+        middle, coverage = duplicate_wins(original, duplicate.name, draft.timing)
     steps = [
         *v.setup(original),
         v.Bind(as_="original-epoch", value=f"broker-epoch:{original}"),
@@ -30,20 +29,7 @@ def build(directory: Directory, scenario: v.Scenario, target: v.TargetFacts, see
         *middle,
         *v.teardown(),
     ]
-    return v.build_plan(
-        scenario,
-        target,
-        seed,
-        timing=timing,
-        topology=v.quorum_cluster(more=[duplicate]),
-        topics=[v.topic([original, *others])],
-        steps=steps,
-        coverage=[
-            v.FaultProven(fault="duplicate"),
-            *coverage,
-            v.Acknowledged(by="p1", acks="all", after="duplicate.proven"),
-        ],
-    )
+    return draft.plan(steps, *coverage, v.acknowledged("duplicate.proven"), topology=v.quorum_cluster(more=[duplicate]))
 
 
 def duplicate_wins(original: str, duplicate: str, timing: v.Timing) -> tuple[list[v.Step], list[v.Coverage]]:

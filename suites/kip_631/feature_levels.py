@@ -46,12 +46,12 @@ HERS = {
 }
 
 
-def raised(scenario: v.Scenario, target: v.TargetFacts, seed: int) -> v.Plan:
+def raised(draft: v.Draft) -> v.Plan:
     """An entry is refused at level 1 and created at level 2; the successor of the active controller has it.
 
     All brokers refuse what the entries deny, before they look whether the topic exists.
     """
-    leader, *followers = v.replica_roles(scenario, seed)
+    leader, *followers = draft.roles
     brokers = sorted((leader, *followers))
     secret = {
         "replica_id": -1,
@@ -133,15 +133,7 @@ def raised(scenario: v.Scenario, target: v.TargetFacts, seed: int) -> v.Plan:
         v.Heal(as_="restart", fault="away"),
         *v.teardown(),
     ]
-    return v.build_plan(
-        scenario,
-        target,
-        seed,
-        topics=[v.topic([leader, *followers])],
-        settings=SETTINGS,
-        steps=steps,
-        coverage=[v.FaultProven(fault="away"), v.Acknowledged(by="p1", acks="all", after="restart.ended")],
-    )
+    return draft.plan(steps, v.acknowledged("restart.ended"), settings=SETTINGS)
 
 
 SCENARIOS = (

@@ -12,17 +12,17 @@ FETCH_TIMEOUT_MS = 2000
 """The fetch timeout, after which a leader that hears no majority resigns: longer than a lease on the minority side."""
 
 
-def from_peers(scenario: v.Scenario, target: v.TargetFacts, seed: int) -> v.Plan:
-    leader, follower, other = v.replica_roles(scenario, seed)
-    timing = v.scaled_timing(target, lease_ms=LEASE_MS, fetch_ms=FETCH_TIMEOUT_MS)
+def from_peers(draft: v.Draft) -> v.Plan:
+    leader, follower, other = draft.roles
+    draft = draft.timed(lease_ms=LEASE_MS, fetch_ms=FETCH_TIMEOUT_MS)
     steps = [
         *v.setup(leader),
         v.Bind(as_="old", node="active-controller"),
         v.inject("cut", v.IsolateParameters(nodes="$old", from_="controllers", how="stall")),
-        *_powerless(target, leader, shrunk=(leader, follower)),
+        *_powerless(draft.target, leader, shrunk=(leader, follower)),
         v.ActiveController(as_="elected", is_not="$old", expect=v.must("LIVE-02")),
         _heartbeat("deposed", leader, v.never_serves("D631-03")),
-        v.Hold(as_="unheard", after="cut.proven", ms=3 * timing.fetch_ms),
+        v.Hold(as_="unheard", after="cut.proven", ms=3 * draft.timing.fetch_ms),
         _heartbeat("resigned", leader, v.answers("CTRL-05", "error:41"), timeout_ms=3000),
         *(v.TopicCreatedThrough(as_=f"create-{broker}", node=broker, expect=v.must("LIVE-02")) for broker in BROKERS),
         v.IsrIs(as_="not-shrunk", partition="t-0", has=other, expect=v.must("K631-16", "K631-14")),
@@ -30,22 +30,14 @@ def from_peers(scenario: v.Scenario, target: v.TargetFacts, seed: int) -> v.Plan
         v.MetadataProbe(
             as_="never-made", node=leader, topic="minority", expect=v.answers("K631-16", "error:3", "K631-14")
         ),
-        *_truncated(target),
+        *_truncated(draft.target),
     ]
-    return v.build_plan(
-        scenario,
-        target,
-        seed,
-        timing=timing,
-        topics=[v.topic([leader, follower, other])],
-        steps=steps,
-        coverage=[
-            v.FaultProven(fault="cut"),
-            v.StepDone(step="shrink"),
-            v.StepDone(step="elected"),
-            v.StepDone(step="resigned"),
-            v.Acknowledged(by="p1", acks="all", after="elected.ended"),
-        ],
+    return draft.plan(
+        steps,
+        v.StepDone(step="shrink"),
+        v.StepDone(step="elected"),
+        v.StepDone(step="resigned"),
+        v.acknowledged("elected.ended"),
     )
 
 
@@ -97,37 +89,28 @@ def _heartbeat(name: str, broker: str, expect: v.ExpectOutcome, timeout_ms: int 
     return v.HeartbeatProbe(as_=name, node="$old", broker=broker, timeout_ms=timeout_ms, expect=expect)
 
 
-def minority_side(scenario: v.Scenario, target: v.TargetFacts, seed: int) -> v.Plan:
+def minority_side(draft: v.Draft) -> v.Plan:
     """Leader and old active controller reach only each other and clients."""
-    leader, *followers = v.replica_roles(scenario, seed)
-    timing = v.scaled_timing(target, fetch_ms=FETCH_TIMEOUT_MS)
-    serves_on = target.unless("AK-04", v.never_serves("D631-03"), v.answers("D631-03", "served"))
+    leader = draft.leader
+    draft = draft.timed(fetch_ms=FETCH_TIMEOUT_MS)
+    serves_on = draft.target.unless("AK-04", v.never_serves("D631-03"), v.answers("D631-03", "served"))
     steps = [
         *v.setup(leader),
         v.Bind(as_="old", node="active-controller"),
         v.inject("cut", v.IsolateParameters(nodes=("$old", leader), from_=("controllers", "brokers"), how="stall")),
-        _renewal(target, leader),
-        v.Hold(as_="lease-over", after="cut.proven", ms=timing.lease_ms),
-        *v.service_probes("marooned", leader, serves_on, after=v.After(event="cut.proven", plus_ms=timing.lease_ms)),
+        _renewal(draft.target, leader),
+        v.Hold(as_="lease-over", after="cut.proven", ms=draft.timing.lease_ms),
+        *v.service_probes(
+            "marooned", leader, serves_on, after=v.After(event="cut.proven", plus_ms=draft.timing.lease_ms)
+        ),
         v.ActiveController(as_="elected", is_not="$old", expect=v.must("LIVE-02")),
         v.LeaderIs(as_="moved", partition="t-0", is_not=leader, expect=v.must("D631-07")),
         v.WorkloadAcks(as_="goes-on", more=20, expect=v.must("LIVE-03")),
         v.Heal(as_="mend", fault="cut"),
         *v.teardown(),
     ]
-    return v.build_plan(
-        scenario,
-        target,
-        seed,
-        timing=timing,
-        topics=[v.topic([leader, *followers])],
-        steps=steps,
-        coverage=[
-            v.FaultProven(fault="cut"),
-            v.StepDone(step="marooned-produce"),
-            v.StepDone(step="renewal"),
-            v.Acknowledged(by="p1", acks="all", after="moved.ended"),
-        ],
+    return draft.plan(
+        steps, v.StepDone(step="marooned-produce"), v.StepDone(step="renewal"), v.acknowledged("moved.ended")
     )
 
 

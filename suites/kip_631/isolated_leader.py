@@ -8,12 +8,13 @@ READER = v.WorkloadSpec(consumers=(v.CONSUMER.model_copy(update={"topic": "u"}),
 """Only steps write; a consumer reads up to the high watermark."""
 
 
-def cut_off(scenario: v.Scenario, target: v.TargetFacts, seed: int) -> v.Plan:
+def cut_off(draft: v.Draft) -> v.Plan:
     """The old leader appends records alone, at offsets that its successor gives to other records.
 
     At the end the successor dies and the old leader leads again, so that it serves what it kept.
     """
-    leader, successor, _ = v.replica_roles(scenario, seed)
+    target = draft.target
+    leader, successor, _ = draft.roles
     moved = v.must(target.rule("D631-07", "INT-28", "LD-31"))
     steps = [
         *v.setup(leader, partition="u-0", work=False),
@@ -41,20 +42,13 @@ def cut_off(scenario: v.Scenario, target: v.TargetFacts, seed: int) -> v.Plan:
         v.Produce(as_="after", topic="u", records=10, idempotent=True, expect=v.answers("LIVE-03", "served")),
         *v.teardown(work=False),
     ]
-    return v.build_plan(
-        scenario,
-        target,
-        seed,
+    return draft.plan(
+        steps,
+        v.Acknowledged(by="unsafe", acks=1, after="alone.proven"),
+        v.acknowledged(by="beyond", at_least=20),
+        *(() if target.leader_driven else (v.StepDone(step="old-change"),)),
         topics=[v.topic([leader, successor], name="u", min_isr=1)],
         workload=READER,
-        steps=steps,
-        coverage=[
-            v.FaultProven(fault="alone"),
-            v.FaultProven(fault="successor-dies"),
-            v.Acknowledged(by="unsafe", acks=1, after="alone.proven"),
-            v.Acknowledged(by="beyond", acks="all", at_least=20),
-            *(() if target.leader_driven else (v.StepDone(step="old-change"),)),
-        ],
     )
 
 
@@ -98,15 +92,15 @@ def _control_request(target: v.TargetFacts, leader: str) -> v.Step:
     return v.ControlledShutdownProbe.model_validate({**common, "broker_epoch": "$old-broker-epoch", "expect": expect})
 
 
-def paused(scenario: v.Scenario, target: v.TargetFacts, seed: int) -> v.Plan:
+def paused(draft: v.Draft) -> v.Plan:
     """Requests wait in the sockets of a paused leader; when it wakes its lease is long over."""
-    leader, *followers = v.replica_roles(scenario, seed)
-    timing = v.scaled_timing(target)
+    target = draft.target
+    leader = draft.leader
     moved = v.must(target.rule("D631-07", "INT-28", "LD-31"))
     silent = target.rule("K631-32", "K343-18", "DLD-15")
     serves_on = target.unless("AK-04", v.never_serves(silent), v.answers(silent, "served"))
     serves_on = target.unless("AZ-01", serves_on, v.answers(silent, "served"))
-    deadline_ms = v.self_fence_ms(target, timing)
+    deadline_ms = v.self_fence_ms(target, draft.timing)
     steps = [
         *v.setup(leader),
         v.inject("deaf", v.StallParameters(from_=leader, to=v.lease_sources(target))),
@@ -131,19 +125,8 @@ def paused(scenario: v.Scenario, target: v.TargetFacts, seed: int) -> v.Plan:
         v.BrokerActive(as_="returned", node=leader, expect=v.must(target.rule("K631-44", "INT-51", "DLD-16"))),
         *v.teardown(),
     ]
-    return v.build_plan(
-        scenario,
-        target,
-        seed,
-        timing=timing,
-        topics=[v.topic([leader, *followers])],
-        steps=steps,
-        coverage=[
-            v.FaultProven(fault="deaf"),
-            v.FaultProven(fault="sleep"),
-            *(v.StepDone(step=f"asleep-{number}") for number in (1, 2, 3)),
-            v.Acknowledged(by="p1", acks="all", after="moved.ended"),
-        ],
+    return draft.plan(
+        steps, *(v.StepDone(step=f"asleep-{number}") for number in (1, 2, 3)), v.acknowledged("moved.ended")
     )
 
 

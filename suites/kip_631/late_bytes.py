@@ -10,13 +10,14 @@ LAG_MS = 600
 """Well below the lease: the leader finds its followers slow and asks for a smaller ISR while its links are stalled."""
 
 
-def build(scenario: v.Scenario, target: v.TargetFacts, seed: int) -> v.Plan:
+def build(draft: v.Draft) -> v.Plan:
     """The proxies hold the leader's heartbeats, fetches and ISR change, and its replies to followers.
 
     The process dies, its successor starts behind the same stalled links, and only then do the bytes arrive.
     """
-    leader, *followers = v.replica_roles(scenario, seed)
-    timing = v.scaled_timing(target, lag_ms=LAG_MS)
+    target = draft.target
+    leader, *followers = draft.roles
+    draft = draft.timed(lag_ms=LAG_MS)
     moved = v.must(target.rule("D631-07", "INT-28", "LD-31"))
     registered = target.rule("D631-08", "K343-07", "DLD-02")
     not_again = v.never(target.rule("D631-15", "D343-17", "DLD-01"))
@@ -27,7 +28,7 @@ def build(scenario: v.Scenario, target: v.TargetFacts, seed: int) -> v.Plan:
             "stall-out", v.StallParameters(from_=leader, to=control_receivers(target, followers), streams="requests")
         ),
         v.inject("stall-in", v.StallParameters(from_=tuple(followers), to=leader)),
-        v.Hold(as_="queued", after="stall-in.proven", ms=2 * timing.lag_ms),
+        v.Hold(as_="queued", after="stall-in.proven", ms=2 * draft.timing.lag_ms),
         v.inject("kill", v.KillParameters(nodes=leader, back="running")),
         v.LeaderIs(as_="moved", partition="t-0", is_not=leader, expect=moved),
         v.Heal(as_="restart", fault="kill"),
@@ -37,26 +38,20 @@ def build(scenario: v.Scenario, target: v.TargetFacts, seed: int) -> v.Plan:
         v.BrokerEpochAbove(as_="registered", node=leader, value="$epoch", expect=v.must(registered)),
         v.Bind(as_="successor-epoch", value=f"broker-epoch:{leader}"),
         v.BrokerEpochAbove(
-            as_="re-registered", node=leader, value="$successor-epoch", within_ms=timing.lease_ms, expect=not_again
+            as_="re-registered",
+            node=leader,
+            value="$successor-epoch",
+            within_ms=draft.timing.lease_ms,
+            expect=not_again,
         ),
         *_predecessor(target, leader),
         *v.teardown(),
     ]
-    return v.build_plan(
-        scenario,
-        target,
-        seed,
-        timing=timing,
-        topics=[v.topic([leader, *followers])],
-        steps=steps,
-        coverage=[
-            v.FaultProven(fault="stall-out"),
-            v.FaultProven(fault="stall-in"),
-            v.FaultProven(fault="kill"),
-            v.Attempted(by="p1", after="stall-in.proven", before="kill.injected"),
-            v.Acknowledged(by="p1", acks="all", after="release-out.ended"),
-            v.StepDone(step="registered" if target.leader_driven else "predecessor"),
-        ],
+    return draft.plan(
+        steps,
+        v.Attempted(by="p1", after="stall-in.proven", before="kill.injected"),
+        v.acknowledged("release-out.ended"),
+        v.StepDone(step="registered" if target.leader_driven else "predecessor"),
     )
 
 

@@ -14,11 +14,11 @@ LATENCY_MS = 300
 """So late comes the metadata that the log has grown again meanwhile."""
 
 
-def half_a_lease(scenario: v.Scenario, target: v.TargetFacts, seed: int) -> v.Plan:
+def half_a_lease(draft: v.Draft) -> v.Plan:
     """A leader sleeps for half a lease: no controller gives it up, and it leads on."""
-    leader, *followers = v.replica_roles(scenario, seed)
-    timing = v.scaled_timing(target, lease_ms=LEASE_MS)
-    half = timing.lease_ms // 2
+    leader = draft.leader
+    draft = draft.timed(lease_ms=LEASE_MS)
+    half = draft.timing.lease_ms // 2
     steps = [
         *v.setup(leader),
         v.inject("sleep", v.PauseParameters(nodes=leader)),
@@ -27,25 +27,16 @@ def half_a_lease(scenario: v.Scenario, target: v.TargetFacts, seed: int) -> v.Pl
         v.LeaderIs(as_="moved", partition="t-0", is_not=leader, within_ms=2000, expect=v.never("K631-51", "K631-30")),
         *v.teardown(),
     ]
-    return v.build_plan(
-        scenario,
-        target,
-        seed,
-        timing=timing,
-        topics=[v.topic([leader, *followers])],
-        steps=steps,
-        coverage=[v.FaultProven(fault="sleep"), v.Acknowledged(by="p1", acks="all", after="wake.ended")],
-    )
+    return draft.plan(steps, v.acknowledged("wake.ended"))
 
 
-def busy_log(scenario: v.Scenario, target: v.TargetFacts, seed: int) -> v.Plan:
+def busy_log(draft: v.Draft) -> v.Plan:
     """A broker starts over a long way to the controllers, while their log grows all the time (KAFKA-13959).
 
     At no time has it all of the log; it has its own registration, and that is enough.
     """
-    leader, follower, new_broker = v.replica_roles(scenario, seed)
-    timing = v.scaled_timing(target, lease_ms=LEASE_MS)
-    timing = timing.model_copy(update={"request_ms": timing.lease_ms // 2})
+    leader, follower, new_broker = draft.roles
+    draft = draft.timed(lease_ms=LEASE_MS, request_ms=LEASE_MS // 2)
     steps = [
         *v.setup(leader),
         v.inject("far", v.SlowParameters(from_=new_broker, to="controllers", latency_ms=LATENCY_MS)),
@@ -55,15 +46,12 @@ def busy_log(scenario: v.Scenario, target: v.TargetFacts, seed: int) -> v.Plan:
         v.Heal(as_="near", fault="far"),
         *v.teardown(),
     ]
-    return v.build_plan(
-        scenario,
-        target,
-        seed,
-        timing=timing,
-        topology=v.smallest_cluster(target, follower, held_back=[new_broker]),
+    return draft.plan(
+        steps,
+        v.StepDone(step="grows"),
+        v.StepDone(step="active"),
+        topology=v.smallest_cluster(draft.target, follower, held_back=[new_broker]),
         topics=[v.topic([leader, follower])],
-        steps=steps,
-        coverage=[v.FaultProven(fault="far"), v.StepDone(step="grows"), v.StepDone(step="active")],
     )
 
 

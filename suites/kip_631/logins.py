@@ -7,9 +7,9 @@ from typing import Any
 from fencepost.suites import vocabulary as v
 
 
-def build(scenario: v.Scenario, target: v.TargetFacts, seed: int) -> v.Plan:
+def build(draft: v.Draft) -> v.Plan:
     """Nodes log in to each other and serve; a user without rights, and one without an account, get nothing done."""
-    leader, broker, other = v.replica_roles(scenario, seed)
+    leader, broker, _ = draft.roles
 
     def heartbeat(name: str, outcome: str, *rules: str, **more: Any) -> v.Step:
         rule, *also = rules
@@ -35,15 +35,7 @@ def build(scenario: v.Scenario, target: v.TargetFacts, seed: int) -> v.Plan:
         ),
         *v.teardown(),
     ]
-    return v.build_plan(
-        scenario,
-        target,
-        seed,
-        topics=[v.topic([leader, broker, other])],
-        security="sasl",
-        steps=steps,
-        coverage=[v.StepDone(step="without-login"), v.Acknowledged(by="p1", acks="all", after="without-login.ended")],
-    )
+    return draft.plan(steps, v.StepDone(step="without-login"), v.acknowledged("without-login.ended"), security="sasl")
 
 
 SCENARIOS = (

@@ -9,9 +9,9 @@ REFUSED_WITHIN_MS = 10_000
 """Long enough to start or to refuse to, and to say so in the log."""
 
 
-def vote(scenario: v.Scenario, target: v.TargetFacts, seed: int) -> v.Plan:
+def vote(draft: v.Draft) -> v.Plan:
     """It may have voted in an epoch of which it knows nothing any more (KAFKA-12181)."""
-    voter = _voter(seed)
+    voter = _voter(draft.seed)
     started: list[v.Step] = [
         v.NodeExited(as_="gone", node=voter, within_ms=REFUSED_WITHIN_MS),
         v.Start(as_="start-without", nodes=voter, until="running"),
@@ -19,17 +19,17 @@ def vote(scenario: v.Scenario, target: v.TargetFacts, seed: int) -> v.Plan:
             as_="ends",
             node=voter,
             within_ms=REFUSED_WITHIN_MS,
-            expect=target.unless("AK-16", v.must("CTRL-07"), v.never("CTRL-07")),
+            expect=draft.target.unless("AK-16", v.must("CTRL-07"), v.never("CTRL-07")),
         ),
     ]
-    says = "quorum-state is missing" if target.follows_its_documents else None
-    return _plan(scenario, target, seed, [], "quorum-state", started, says, "CTRL-07")
+    says = "quorum-state is missing" if draft.target.follows_its_documents else None
+    return _plan(draft, [], "quorum-state", started, says, "CTRL-07")
 
 
-def snapshots(scenario: v.Scenario, target: v.TargetFacts, seed: int) -> v.Plan:
+def snapshots(draft: v.Draft) -> v.Plan:
     """Its log is cut behind the older of two snapshots, and both are lost (KAFKA-14240)."""
-    leader = v.replica_roles(scenario, seed)[0]
-    voter = _voter(seed)
+    leader = draft.roles[0]
+    voter = _voter(draft.seed)
     steps = [
         *topics("first", leader),
         v.Logged(as_="written", node=voter, says="wrote the snapshot at"),
@@ -40,25 +40,18 @@ def snapshots(scenario: v.Scenario, target: v.TargetFacts, seed: int) -> v.Plan:
         *topics("third", leader),
         v.Logged(as_="cut", node=voter, says=r"is cut behind .* begins at [1-9]"),
     ]
-    return _plan(scenario, target, seed, steps, "*.checkpoint", [], "no snapshot is good", "D631-29")
+    return _plan(draft, steps, "*.checkpoint", [], "no snapshot is good", "D631-29")
 
 
 def _plan(
-    scenario: v.Scenario,
-    target: v.TargetFacts,
-    seed: int,
-    first: list[v.Step],
-    file: str,
-    without: list[v.Step],
-    says: str | None,
-    requirement: str,
+    draft: v.Draft, first: list[v.Step], file: str, without: list[v.Step], says: str | None, requirement: str
 ) -> v.Plan:
     """The controller is killed, loses the file, refuses to start, and has the file again.
 
     `without`: further steps before it is healed; `says`: the line of its log about the file, if it is known.
     """
-    leader, *followers = v.replica_roles(scenario, seed)
-    voter = _voter(seed)
+    leader = draft.leader
+    voter = _voter(draft.seed)
     steps = [
         *v.setup(leader),
         *first,
@@ -70,15 +63,7 @@ def _plan(
         v.TopicCreatedThrough(as_="goes-on", node=leader, expect=v.must("LIVE-02")),
         *v.teardown(),
     ]
-    return v.build_plan(
-        scenario,
-        target,
-        seed,
-        topics=[v.topic([leader, *followers])],
-        settings=SETTINGS if first else None,
-        steps=steps,
-        coverage=[v.FaultProven(fault="forget"), v.Acknowledged(by="p1", acks="all", after="return.ended")],
-    )
+    return draft.plan(steps, v.acknowledged("return.ended"), settings=SETTINGS if first else None)
 
 
 def _said(voter: str, says: str, requirement: str) -> v.Step:

@@ -16,12 +16,12 @@ TOPIC, BROKER = 2, 4
 SET, DELETE = 0, 1
 
 
-def build(scenario: v.Scenario, target: v.TargetFacts, seed: int) -> v.Plan:
+def build(draft: v.Draft) -> v.Plan:
     """Register, create, configure, move, shrink, delete; after each change its record is there, with every field.
 
     The followers share a rack, so that placement by racks shows.
     """
-    leader, first, second = v.replica_roles(scenario, seed)
+    leader, first, second = draft.roles
     racks = {leader: "near", first: "far", second: "far"}
     ids = [v.node_id(leader), v.node_id(first), v.node_id(second)]
     steps = [
@@ -37,20 +37,12 @@ def build(scenario: v.Scenario, target: v.TargetFacts, seed: int) -> v.Plan:
         log_holds("whole", {}, {"versions": [1]}, "K631-19", "K631-11", "D631-28"),
         *v.teardown(),
     ]
-    return v.build_plan(
-        scenario,
-        target,
-        seed,
+    return draft.timed(lease_ms=LEASE_MS).plan(
+        steps,
+        v.StepDone(step="log-whole"),
+        v.acknowledged("restart.ended"),
         topology=v.in_racks(v.cluster_with_a_guest(), racks),
-        timing=v.scaled_timing(target, lease_ms=LEASE_MS),
         topics=[v.topic([leader, first], min_isr=1)],
-        steps=steps,
-        coverage=[
-            v.FaultProven(fault="stall"),
-            v.FaultProven(fault="kill"),
-            v.StepDone(step="log-whole"),
-            v.Acknowledged(by="p1", acks="all", after="restart.ended"),
-        ],
     )
 
 

@@ -14,54 +14,49 @@ BEFORE, DURING, ALONE = 100, 220, 5
 NO_WORK = v.WorkloadSpec()
 
 
-def original_cut(scenario: v.Scenario, target: v.TargetFacts, seed: int) -> v.Plan:
+def original_cut(draft: v.Draft) -> v.Plan:
     """The original is cut from the leader while the duplicate runs; then duplicate and leader die.
 
     If the duplicate wins, it is a valid replica. The original, which lacks all records acknowledged meanwhile, gets its
     id back when the duplicate is gone, and must not be elected. If the duplicate is refused (AK-01) and credited all
     the same (AK-06), acknowledged records are lost.
     """
+    target = draft.target
     if target.differs("AK-01") and not target.differs("AK-06"):
-        return _refused_without_fetches(scenario, target, seed)
-    leader, original, _ = v.replica_roles(scenario, seed)
+        return _refused_without_fetches(draft)
+    leader, original, _ = draft.roles
     steps = [
         *_joined(target, leader, original, _duplicate(original).name),
         v.inject("cut", v.CutParameters(from_=original, to=leader)),
-        v.Hold(as_="lagging", after="cut.proven", ms=2 * v.scaled_timing(target).lag_ms),
+        v.Hold(as_="lagging", after="cut.proven", ms=2 * draft.timing.lag_ms),
         *_credited(target, original),
         v.Produce(as_="during", topic="u", records=DURING, idempotent=True, timeout_ms=15_000),
         v.Heal(as_="duplicate-dies", fault="duplicate"),
         *_leader_dies(target, leader, original),
     ]
     coverage: list[v.Coverage] = [
-        v.FaultProven(fault="cut"),
-        v.FaultProven(fault="leader-dies"),
-        v.Acknowledged(by="before", acks="all", at_least=BEFORE),
-        v.Acknowledged(by="during", acks="all", at_least=DURING, after="cut.proven", before="leader-dies.injected"),
+        v.acknowledged(by="before", at_least=BEFORE),
+        v.acknowledged("cut.proven", before="leader-dies.injected", by="during", at_least=DURING),
     ]
     lost = [
         v.Deviation(difference="AK-06", requirement="ACK-01"),
         *(v.Deviation(difference="AK-06", requirement=each, level="may") for each in v.BROKEN_BY_LOSS),
     ]
-    return _plan(scenario, target, seed, steps, coverage, lost if target.differs("AK-06") else ())
+    return _plan(draft, steps, coverage, lost if target.differs("AK-06") else ())
 
 
-def _refused_without_fetches(scenario: v.Scenario, target: v.TargetFacts, seed: int) -> v.Plan:
+def _refused_without_fetches(draft: v.Draft) -> v.Plan:
     """Expect that a refused duplicate does not fetch at all: so nothing can count as the original."""
-    leader, original, _ = v.replica_roles(scenario, seed)
+    leader, original, _ = draft.roles
     duplicate = _duplicate(original).name
     steps: list[v.Step] = [
         v.inject("duplicate", v.DuplicateParameters(node=duplicate)),
         v.Connected(
-            as_="fetching",
-            node=duplicate,
-            to=leader,
-            within_ms=4 * v.scaled_timing(target).lag_ms,
-            expect=v.never("ISR-07"),
+            as_="fetching", node=duplicate, to=leader, within_ms=4 * draft.timing.lag_ms, expect=v.never("ISR-07")
         ),
         v.Heal(as_="duplicate-dies", fault="duplicate"),
     ]
-    return _plan(scenario, target, seed, steps, [v.Acknowledged(by="before", acks="all", at_least=BEFORE)])
+    return _plan(draft, steps, [v.acknowledged(by="before", at_least=BEFORE)])
 
 
 def _duplicate(original: str) -> v.NodeSpec:
@@ -69,31 +64,23 @@ def _duplicate(original: str) -> v.NodeSpec:
 
 
 def _plan(
-    scenario: v.Scenario,
-    target: v.TargetFacts,
-    seed: int,
-    steps: Sequence[v.Step],
-    coverage: Sequence[v.Coverage],
-    deviations: Sequence[v.Deviation] = (),
+    draft: v.Draft, steps: Sequence[v.Step], coverage: Sequence[v.Coverage], deviations: Sequence[v.Deviation] = ()
 ) -> v.Plan:
     """Return the plan with `steps` between records that were acknowledged before and after them."""
-    leader, original, _ = v.replica_roles(scenario, seed)
-    return v.build_plan(
-        scenario,
-        target,
-        seed,
-        topology=v.quorum_cluster(more=[_duplicate(original)]),
-        topics=[_pair(leader, original)],
-        workload=NO_WORK,
-        steps=[
+    leader, original, _ = draft.roles
+    return draft.plan(
+        [
             *v.setup(leader, partition="u-0", work=False),
             v.Produce(as_="before", topic="u", records=BEFORE, expect=v.answers("LIVE-03", "served")),
             *steps,
             *v.teardown(work=False),
             v.Produce(as_="afterwards", topic="u", records=10, expect=v.answers("LIVE-03", "served")),
         ],
+        *coverage,
+        topology=v.quorum_cluster(more=[_duplicate(original)]),
+        topics=[_pair(leader, original)],
+        workload=NO_WORK,
         deviations=deviations,
-        coverage=[v.FaultProven(fault="duplicate"), *coverage],
     )
 
 
@@ -146,12 +133,13 @@ def _leader_dies(target: v.TargetFacts, leader: str, original: str) -> list[v.St
     ]
 
 
-def foreign_fetches(scenario: v.Scenario, target: v.TargetFacts, seed: int) -> v.Plan:
+def foreign_fetches(draft: v.Draft) -> v.Plan:
     """A follower is cut from the leader, which then takes records that the follower lacks.
 
     Raw fetches in the follower's name ask for later offsets, as if it had those records.
     """
-    leader, follower, _ = v.replica_roles(scenario, seed)
+    target = draft.target
+    leader, follower, _ = draft.roles
     rule = target.rule("D631-16", "DINT-26", "DLD-02")
     without_epoch = target.unless("AK-06", v.answers(rule, "refused"), v.answers(rule, "served"))
     for difference in ("AK-12", "AZ-05"):
@@ -181,20 +169,14 @@ def foreign_fetches(scenario: v.Scenario, target: v.TargetFacts, seed: int) -> v
         v.Produce(as_="afterwards", topic="u", records=10, expect=v.answers("LIVE-03", "served")),
         *v.teardown(work=False),
     ]
-    return v.build_plan(
-        scenario,
-        target,
-        seed,
+    return draft.plan(
+        steps,
+        v.StepDone(step="fetch-without-epoch"),
+        v.StepDone(step="fetch-stale"),
+        v.acknowledged(by="before", at_least=BEFORE),
+        v.Acknowledged(by="missing", acks=1, at_least=ALONE, after="cut.proven"),
         topics=[_pair(leader, follower)],
         workload=NO_WORK,
-        steps=steps,
-        coverage=[
-            v.FaultProven(fault="cut"),
-            v.StepDone(step="fetch-without-epoch"),
-            v.StepDone(step="fetch-stale"),
-            v.Acknowledged(by="before", acks="all", at_least=BEFORE),
-            v.Acknowledged(by="missing", acks=1, at_least=ALONE, after="cut.proven"),
-        ],
     )
 
 

@@ -7,9 +7,9 @@ from fencepost.suites import vocabulary as v
 TIMES = 3
 
 
-def build(scenario: v.Scenario, target: v.TargetFacts, seed: int) -> v.Plan:
+def build(draft: v.Draft) -> v.Plan:
     """Nothing else happens, so that a controller that leaves its office does so for the requests (KAFKA-14996)."""
-    leader, *followers = v.replica_roles(scenario, seed)
+    leader = draft.leader
     steps = [
         *v.setup(leader),
         _create("exists", leader, "error:36", topic="t"),
@@ -26,14 +26,7 @@ def build(scenario: v.Scenario, target: v.TargetFacts, seed: int) -> v.Plan:
         v.TopicCreatedThrough(as_="goes-on", node=leader, expect=v.must("LIVE-02")),
         *v.teardown(),
     ]
-    return v.build_plan(
-        scenario,
-        target,
-        seed,
-        topics=[v.topic([leader, *followers])],
-        steps=steps,
-        coverage=[v.StepDone(step="unknown"), v.Acknowledged(by="p1", acks="all", after="unknown.ended")],
-    )
+    return draft.plan(steps, v.StepDone(step="unknown"), v.acknowledged("unknown.ended"))
 
 
 def _create(name: str, broker: str, outcome: str, **topic: object) -> v.Step:

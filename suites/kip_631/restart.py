@@ -10,15 +10,15 @@ WAITED_OUT_MS = 6000
 """The lease on a target on which the predecessor's has to run out first (AK-02), before the timeout factor applies."""
 
 
-def inside_the_lease(scenario: v.Scenario, target: v.TargetFacts, seed: int) -> v.Plan:
-    leader, *followers = v.replica_roles(scenario, seed)
-    timing = v.scaled_timing(target, lease_ms=WAITED_OUT_MS if target.differs("AK-02") else LEASE_MS)
+def inside_the_lease(draft: v.Draft) -> v.Plan:
+    leader = draft.leader
+    draft = draft.timed(lease_ms=WAITED_OUT_MS if draft.target.differs("AK-02") else LEASE_MS)
     steps = [
         *v.setup(leader),
         v.Bind(as_="epoch", value=f"broker-epoch:{leader}"),
         v.inject("kill", v.KillParameters(nodes=leader, back="running")),
         v.Heal(as_="restart", fault="kill"),
-        *_reclaimed(target, leader, timing),
+        *_reclaimed(draft.target, leader, draft.timing),
         v.BrokerActive(as_="active", node=leader, expect=v.must("K631-41")),
         v.HeartbeatProbe(
             as_="predecessor",
@@ -30,19 +30,7 @@ def inside_the_lease(scenario: v.Scenario, target: v.TargetFacts, seed: int) -> 
         ),
         *v.teardown(),
     ]
-    return v.build_plan(
-        scenario,
-        target,
-        seed,
-        timing=timing,
-        topics=[v.topic([leader, *followers])],
-        steps=steps,
-        coverage=[
-            v.FaultProven(fault="kill"),
-            v.StepDone(step="predecessor"),
-            v.Acknowledged(by="p1", acks="all", after="restart.ended"),
-        ],
-    )
+    return draft.plan(steps, v.StepDone(step="predecessor"), v.acknowledged("restart.ended"))
 
 
 def _reclaimed(target: v.TargetFacts, broker: str, timing: v.Timing) -> list[v.Step]:
@@ -58,9 +46,10 @@ def _reclaimed(target: v.TargetFacts, broker: str, timing: v.Timing) -> list[v.S
     return [above("waits", inside_ms, waits), above("reclaimed", v.LIVENESS_TIMEOUT_MS, v.must("K631-41"))]
 
 
-def everything(scenario: v.Scenario, target: v.TargetFacts, seed: int) -> v.Plan:
+def everything(draft: v.Draft) -> v.Plan:
     """All nodes are killed. With LF-01 the first replica that restarts may truncate its log, and lead."""
-    leader, *followers = v.replica_roles(scenario, seed)
+    target = draft.target
+    leader = draft.leader
     steps = [
         *v.setup(leader),
         v.inject("kill", v.KillParameters(nodes=(v.metadata_store(target), "brokers"))),
@@ -76,20 +65,7 @@ def everything(scenario: v.Scenario, target: v.TargetFacts, seed: int) -> v.Plan
             expect=v.answers(target.rule("K631-15", "INT-06", "LD-26"), "served", "LD-44"),
         ),
     ]
-    return v.build_plan(
-        scenario,
-        target,
-        seed,
-        topics=[v.topic([leader, *followers])],
-        steps=steps,
-        coverage=[
-            v.FaultProven(fault="kill"),
-            v.Acknowledged(by="p1", acks="all", before="kill.injected"),
-            v.Acknowledged(by="p1", acks="all", after="restart.ended"),
-        ],
-        workload=v.workload_with_losses(target),
-        deviations=v.expected_losses(target, "may"),
-    )
+    return draft.plan(steps, v.acknowledged(before="kill.injected"), v.acknowledged("restart.ended"), may_lose=True)
 
 
 SCENARIOS = (

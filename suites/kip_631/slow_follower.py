@@ -8,8 +8,8 @@ LAG_MS = 4000
 """So long that a follower that stalls is in the ISR while a request is sent and answered."""
 
 
-def build(scenario: v.Scenario, target: v.TargetFacts, seed: int) -> v.Plan:
-    leader, first, second = v.replica_roles(scenario, seed)
+def build(draft: v.Draft) -> v.Plan:
+    leader, first, second = draft.roles
     steps = [
         *v.setup(leader),
         v.inject("stall-first", v.StallParameters(from_=first, to=leader)),
@@ -38,26 +38,15 @@ def build(scenario: v.Scenario, target: v.TargetFacts, seed: int) -> v.Plan:
         v.IsrIs(as_="first-returns", partition="t-0", is_=(leader, first, second), expect=v.must("ISR-06")),
         *v.teardown(),
     ]
-    return v.build_plan(
-        scenario,
-        target,
-        seed,
-        timing=v.scaled_timing(target, lag_ms=LAG_MS),
-        topics=[v.topic([leader, first, second])],
-        steps=steps,
-        coverage=[
-            v.FaultProven(fault="stall-first"),
-            v.FaultProven(fault="stall-second"),
-            v.StepDone(step="too-few"),
-            v.Acknowledged(by="p1", acks="all", after="first-leaves.ended", before="stall-second.injected"),
-        ],
+    return draft.timed(lag_ms=LAG_MS).plan(
+        steps, v.StepDone(step="too-few"), v.acknowledged("first-leaves.ended", before="stall-second.injected")
     )
 
 
-def lone_record(scenario: v.Scenario, target: v.TargetFacts, seed: int) -> v.Plan:
+def lone_record(draft: v.Draft) -> v.Plan:
     """A client waits for one record, and the only other replica stalls. It leaves the ISR, and the record is committed:
     no later record moves the high watermark (KAFKA-13091)."""
-    leader, slow, other = v.replica_roles(scenario, seed)
+    leader, slow, other = draft.roles
     waits = v.ProducerSpec(name="p1", topic="t", rate=20, in_flight=1)
     steps = [
         *v.setup(leader),
@@ -68,15 +57,13 @@ def lone_record(scenario: v.Scenario, target: v.TargetFacts, seed: int) -> v.Pla
         v.IsrIs(as_="returns", partition="t-0", has=slow, expect=v.must("ISR-06")),
         *v.teardown(),
     ]
-    return v.build_plan(
-        scenario,
-        target,
-        seed,
-        topology=v.smallest_cluster(target, other),
+    return draft.plan(
+        steps,
+        v.StepDone(step="leaves"),
+        v.StepDone(step="returns"),
+        topology=v.smallest_cluster(draft.target, other),
         topics=[v.topic([leader, slow], min_isr=1)],
         workload=v.WorkloadSpec(producers=(waits,), consumers=v.WORKLOAD.consumers),
-        steps=steps,
-        coverage=[v.FaultProven(fault="stall"), v.StepDone(step="leaves"), v.StepDone(step="returns")],
     )
 
 

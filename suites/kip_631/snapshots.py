@@ -18,9 +18,9 @@ ROUNDS = 3
 the log of the one that is away."""
 
 
-def behind_the_log(scenario: v.Scenario, target: v.TargetFacts, seed: int) -> v.Plan:
+def behind_the_log(draft: v.Draft) -> v.Plan:
     """The active controller dies; its successor cuts the log behind it; it returns and catches up."""
-    leader, *followers = v.replica_roles(scenario, seed)
+    leader = draft.leader
     rounds: list[v.Step] = []
     for number in range(1, ROUNDS + 1):
         before = "elected.ended" if number == 1 else f"written-{number - 1}.ended"
@@ -47,19 +47,7 @@ def behind_the_log(scenario: v.Scenario, target: v.TargetFacts, seed: int) -> v.
         v.Logged(as_="fetched", node="$old", says="fetched the snapshot at", expect=v.must("D631-30", "K631-23")),
         *v.teardown(),
     ]
-    return v.build_plan(
-        scenario,
-        target,
-        seed,
-        topics=[v.topic([leader, *followers])],
-        settings=SETTINGS,
-        steps=steps,
-        coverage=[
-            v.FaultProven(fault="away"),
-            v.StepDone(step="fetched"),
-            v.Acknowledged(by="p1", acks="all", after="restart.ended"),
-        ],
-    )
+    return draft.plan(steps, v.StepDone(step="fetched"), v.acknowledged("restart.ended"), settings=SETTINGS)
 
 
 def _settings(broker: str) -> list[v.Step]:
@@ -114,10 +102,10 @@ def _fewest() -> list[v.Step]:
     ]
 
 
-def killed_while_writing(scenario: v.Scenario, target: v.TargetFacts, seed: int) -> v.Plan:
+def killed_while_writing(draft: v.Draft) -> v.Plan:
     """All controllers die when one of them begins a snapshot after earlier ones. They start from what is whole."""
-    leader, *followers = v.replica_roles(scenario, seed)
-    victim = CONTROLLERS[seed % len(CONTROLLERS)]
+    leader = draft.leader
+    victim = CONTROLLERS[draft.seed % len(CONTROLLERS)]
     steps = [
         *v.setup(leader),
         *topics("first", leader),
@@ -136,19 +124,7 @@ def killed_while_writing(scenario: v.Scenario, target: v.TargetFacts, seed: int)
         *topics("after", leader),
         *v.teardown(),
     ]
-    return v.build_plan(
-        scenario,
-        target,
-        seed,
-        topics=[v.topic([leader, *followers])],
-        settings=SETTINGS,
-        steps=steps,
-        coverage=[
-            v.FaultProven(fault="kill"),
-            v.StepDone(step="loaded"),
-            v.Acknowledged(by="p1", acks="all", after="restart.ended"),
-        ],
-    )
+    return draft.plan(steps, v.StepDone(step="loaded"), v.acknowledged("restart.ended"), settings=SETTINGS)
 
 
 def topics(name: str, broker: str) -> list[v.Step]:

@@ -11,9 +11,10 @@ LEASE_MS = 6000
 """Longer than an election on a busy machine, too, so that the leases of the brokers outlive the failover."""
 
 
-def build(scenario: v.Scenario, target: v.TargetFacts, seed: int) -> v.Plan:
+def build(draft: v.Draft) -> v.Plan:
     """First the epochs move, so that each later request was valid once."""
-    deposed, *others = v.replica_roles(scenario, seed)
+    target = draft.target
+    deposed = draft.leader
     steps = [
         *v.setup(deposed),
         v.Bind(as_="old-broker-epoch", value=f"broker-epoch:{deposed}"),
@@ -33,21 +34,12 @@ def build(scenario: v.Scenario, target: v.TargetFacts, seed: int) -> v.Plan:
         *_requests("again-", target, deposed),
         *v.teardown(),
     ]
-    return v.build_plan(
-        scenario,
-        target,
-        seed,
-        timing=v.scaled_timing(target, lease_ms=LEASE_MS),
-        topics=[v.topic([deposed, *others])],
-        steps=steps,
-        coverage=[
-            v.FaultProven(fault="away"),
-            v.FaultProven(fault="failover"),
-            v.StepDone(step="fenced-member"),
-            v.StepDone(step="fetch-ahead"),
-            v.StepDone(step="again-fetch-ahead"),
-            v.StepDone(step="again-foreign-vote"),
-        ],
+    return draft.timed(lease_ms=LEASE_MS).plan(
+        steps,
+        v.StepDone(step="fenced-member"),
+        v.StepDone(step="fetch-ahead"),
+        v.StepDone(step="again-fetch-ahead"),
+        v.StepDone(step="again-foreign-vote"),
     )
 
 

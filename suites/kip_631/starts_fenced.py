@@ -5,9 +5,10 @@ from __future__ import annotations
 from fencepost.suites import vocabulary as v
 
 
-def build(scenario: v.Scenario, target: v.TargetFacts, seed: int) -> v.Plan:
+def build(draft: v.Draft) -> v.Plan:
     """The new broker is cut off at first, so that its first state can be observed for as long as needed."""
-    leader, follower, new_broker = v.replica_roles(scenario, seed)
+    target = draft.target
+    leader, follower, new_broker = draft.roles
     admits = target.rule("K631-34", "K343-32" if target.has_kip_343 else "INT-25", "LD-27")
     steps = [
         *v.setup(leader),
@@ -21,14 +22,12 @@ def build(scenario: v.Scenario, target: v.TargetFacts, seed: int) -> v.Plan:
         v.TopicCreatedThrough(as_="useful", node=new_broker, expect=v.must("LIVE-01")),
         *v.teardown(),
     ]
-    return v.build_plan(
-        scenario,
-        target,
-        seed,
+    return draft.plan(
+        steps,
+        v.StepDone(step="unregistered-produce"),
+        v.StepDone(step="registered"),
         topology=v.smallest_cluster(target, follower, held_back=[new_broker]),
         topics=[v.topic([leader, follower])],
-        steps=steps,
-        coverage=[v.FaultProven(fault="cut"), v.StepDone(step="unregistered-produce"), v.StepDone(step="registered")],
     )
 
 

@@ -12,7 +12,7 @@ USURPED_MS = 3000
 """Longer than a voter waits for its leader before it stands for election."""
 
 
-def replaced(scenario: v.Scenario, target: v.TargetFacts, seed: int) -> v.Plan:
+def replaced(draft: v.Draft) -> v.Plan:
     """A fourth controller becomes a voter; one of the first three dies; all three are removed, the active one as well.
 
     At the end no controller that a broker's file names is needed: the other two of them die, too.
@@ -20,10 +20,10 @@ def replaced(scenario: v.Scenario, target: v.TargetFacts, seed: int) -> v.Plan:
     Where voters have directories, the first to leave dies when it has no vote any more: what a change does while a
     voter is away is left to random plans there.
     """
-    leader, *followers = v.replica_roles(scenario, seed)
-    lost = v.CONTROLLER_IDS[seed % len(v.CONTROLLER_IDS)]
+    leader = draft.leader
+    lost = v.CONTROLLER_IDS[draft.seed % len(v.CONTROLLER_IDS)]
     others = [controller for controller in v.CONTROLLER_IDS if controller != lost]
-    with_directories = scenario.level(target) == v.DYNAMIC
+    with_directories = draft.scenario.level(draft.target) == v.DYNAMIC
     dead = v.inject("dead", v.KillParameters(nodes=v.node_name(lost), back="running"))
     removed = [
         v.voter_removed(
@@ -59,21 +59,8 @@ def replaced(scenario: v.Scenario, target: v.TargetFacts, seed: int) -> v.Plan:
         v.WorkloadAcks(as_="goes-on", more=20, expect=v.must("LIVE-03")),
         *v.teardown(),
     ]
-    return v.build_plan(
-        scenario,
-        target,
-        seed,
-        topology=v.growing_cluster(),
-        timing=v.scaled_timing(target, lease_ms=LEASE_MS),
-        topics=[v.topic([leader, *followers])],
-        steps=steps,
-        coverage=[
-            v.FaultProven(fault="dead"),
-            v.FaultProven(fault="asleep"),
-            v.FaultProven(fault="gone"),
-            v.StepDone(step="elected"),
-            v.Acknowledged(by="p1", acks="all", after="elected.ended"),
-        ],
+    return draft.timed(lease_ms=LEASE_MS).plan(
+        steps, v.StepDone(step="elected"), v.acknowledged("elected.ended"), topology=v.growing_cluster()
     )
 
 

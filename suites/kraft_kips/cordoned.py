@@ -15,12 +15,12 @@ INVALID_REPLICATION_FACTOR = "error:38"
 LEASE_MS = 4000
 
 
-def cordoned(scenario: v.Scenario, target: v.TargetFacts, seed: int) -> v.Plan:
+def cordoned(draft: v.Draft) -> v.Plan:
     """One directory of a broker is cordoned, then the other, too; the broker crashes, and the active controller dies.
 
     The broker leads the topic of the workload all the time that it is up.
     """
-    leader, *followers = v.replica_roles(scenario, seed)
+    leader, *followers = draft.roles
     id, others = v.node_id(leader), sorted(map(v.node_id, followers))
     steps = [
         *v.setup(leader),
@@ -57,20 +57,8 @@ def cordoned(scenario: v.Scenario, target: v.TargetFacts, seed: int) -> v.Plan:
         _created("everywhere", "everywhere", 3, "served", "K1066-04"),
         *v.teardown(),
     ]
-    return v.build_plan(
-        scenario,
-        target,
-        seed,
-        topology=v.quorum_cluster(log_dirs=2),
-        timing=v.scaled_timing(target, lease_ms=LEASE_MS),
-        topics=[v.topic([leader, *followers])],
-        steps=steps,
-        coverage=[
-            v.FaultProven(fault="crash"),
-            v.FaultProven(fault="depose"),
-            v.StepDone(step="placed-beside"),
-            v.Acknowledged(by="p1", acks="all", after="all-back.ended"),
-        ],
+    return draft.timed(lease_ms=LEASE_MS).plan(
+        steps, v.StepDone(step="placed-beside"), v.acknowledged("all-back.ended"), topology=v.quorum_cluster(log_dirs=2)
     )
 
 

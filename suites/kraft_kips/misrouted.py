@@ -11,12 +11,12 @@ REBOOTSTRAP_REQUIRED = "error:129"
 SAID_MS = 4000
 
 
-def misrouted(scenario: v.Scenario, target: v.TargetFacts, seed: int) -> v.Plan:
+def misrouted(draft: v.Draft) -> v.Plan:
     """Clients name cluster and node at brokers; a follower comes up with the disk of another cluster.
 
     The follower's requests are those of a node: the answers name its mistake, and nothing tells it to begin anew.
     """
-    leader, follower, other = v.replica_roles(scenario, seed)
+    leader, follower, other = draft.roles
     steps = [
         *v.setup(leader),
         v.ApiProbe(
@@ -53,18 +53,7 @@ def misrouted(scenario: v.Scenario, target: v.TargetFacts, seed: int) -> v.Plan:
         *_asked("restarted", leader, v.node_id(follower)),
         *v.teardown(),
     ]
-    return v.build_plan(
-        scenario,
-        target,
-        seed,
-        topics=[v.topic([leader, follower, other])],
-        steps=steps,
-        coverage=[
-            v.FaultProven(fault="mount"),
-            v.FaultProven(fault="kill"),
-            v.Acknowledged(by="p1", acks="all", after="restart.ended"),
-        ],
-    )
+    return draft.plan(steps, v.acknowledged("restart.ended"))
 
 
 def _asked(when: str, node: str, other: int) -> list[v.Step]:

@@ -29,13 +29,14 @@ INCONSISTENT_CLUSTER_ID, REQUEST_TIMED_OUT, DUPLICATE_VOTER, VOTER_NOT_FOUND = (
 )
 
 
-def grown(scenario: v.Scenario, target: v.TargetFacts, seed: int) -> v.Plan:
+def grown(draft: v.Draft) -> v.Plan:
     """One controller begins the cluster and two join it, which cannot reach each other; then the first one dies.
 
     The files of the brokers name the first one only. Where they look for a new leader there alone (AK-17), they are
     without one until the first is back.
     """
-    leader, *followers = v.replica_roles(scenario, seed)
+    target = draft.target
+    leader, *followers = draft.roles
     steps = [
         *v.setup(leader),
         v.Start(as_="joins", nodes=(SECOND, THIRD)),
@@ -52,16 +53,17 @@ def grown(scenario: v.Scenario, target: v.TargetFacts, seed: int) -> v.Plan:
         *_serves("K853-06", again="-again"),
         *v.teardown(),
     ]
-    return _plan(scenario, target, seed, [leader, *followers], v.quorum_of_one(), steps, "apart", "dead", "next")
+    return _plan(draft, [leader, *followers], v.quorum_of_one(), steps, "apart", "dead", "next")
 
 
-def leader_removed(scenario: v.Scenario, target: v.TargetFacts, seed: int) -> v.Plan:
+def leader_removed(draft: v.Draft) -> v.Plan:
     """The active controller is removed: it leads no more. Cut off and back, killed and back, it stays without a vote.
 
     The first controller is active for certain once the two others were removed and added again. At the end it gets its
     vote back, and the quorum needs it.
     """
-    leader, *followers = v.replica_roles(scenario, seed)
+    target = draft.target
+    leader, *followers = draft.roles
     steps = [
         *v.setup(leader),
         *(step for id in v.CONTROLLER_IDS for step in _known(target, id)),
@@ -84,12 +86,13 @@ def leader_removed(scenario: v.Scenario, target: v.TargetFacts, seed: int) -> v.
         *v.teardown(),
     ]
     topology = v.quorum_cluster()
-    return _plan(scenario, target, seed, [leader, *followers], topology, steps, "apart", "cut", "dead", "next")
+    return _plan(draft, [leader, *followers], topology, steps, "apart", "cut", "dead", "next")
 
 
-def refused(scenario: v.Scenario, target: v.TargetFacts, seed: int) -> v.Plan:
+def refused(draft: v.Draft) -> v.Plan:
     """Changes that must not be made are refused, each by its error, and change nothing; also by the next leader."""
-    leader, *followers = v.replica_roles(scenario, seed)
+    target = draft.target
+    leader, *followers = draft.roles
     steps = [
         *v.setup(leader),
         *(step for id in v.CONTROLLER_IDS for step in _known(target, id)),
@@ -101,15 +104,16 @@ def refused(scenario: v.Scenario, target: v.TargetFacts, seed: int) -> v.Plan:
         *_refused(target, "second"),
         *v.teardown(),
     ]
-    return _plan(scenario, target, seed, [leader, *followers], v.quorum_cluster(), steps, "dead")
+    return _plan(draft, [leader, *followers], v.quorum_cluster(), steps, "dead")
 
 
-def joining(scenario: v.Scenario, target: v.TargetFacts, seed: int) -> v.Plan:
+def joining(draft: v.Draft) -> v.Plan:
     """A controller starts and votes without a request; it is removed while it runs, and votes again.
 
     It comes back with its vote after a crash. Two of the first three are then cut off: without its vote none leads.
     """
-    leader, *followers = v.replica_roles(scenario, seed)
+    target = draft.target
+    leader, *followers = draft.roles
     four = (*v.CONTROLLER_IDS, v.JOINER_ID)
     steps = [
         *v.setup(leader),
@@ -122,13 +126,13 @@ def joining(scenario: v.Scenario, target: v.TargetFacts, seed: int) -> v.Plan:
         v.WorkloadAcks(as_="meanwhile", more=20, expect=v.must("LIVE-03")),
         v.Heal(as_="back", fault="dead"),
         _voters(target, "kept", four, "K853-06"),
-        v.inject("away", v.KillParameters(nodes=v.node_name(v.CONTROLLER_IDS[seed % 3]))),
+        v.inject("away", v.KillParameters(nodes=v.node_name(v.CONTROLLER_IDS[draft.seed % 3]))),
         *_serves("K1186-01"),
         *v.teardown(),
     ]
     settings = v.NodeSettings(controller={"controller.quorum.auto.join.enable": "true"})
     topology = v.growing_cluster()
-    return _plan(scenario, target, seed, [leader, *followers], topology, steps, "dead", "away", settings=settings)
+    return _plan(draft, [leader, *followers], topology, steps, "dead", "away", settings=settings)
 
 
 def _added(target: v.TargetFacts) -> list[v.Step]:
@@ -217,28 +221,15 @@ def _serves(requirement: str, again: str = "") -> list[v.Step]:
 
 
 def _plan(
-    scenario: v.Scenario,
-    target: v.TargetFacts,
-    seed: int,
+    draft: v.Draft,
     replicas: list[str],
     topology: v.Topology,
     steps: list[v.Step],
     *faults: str,
     settings: v.NodeSettings | None = None,
 ) -> v.Plan:
-    return v.build_plan(
-        scenario,
-        target,
-        seed,
-        topology=topology,
-        timing=v.scaled_timing(target, lease_ms=LEASE_MS),
-        topics=[v.topic(replicas)],
-        steps=steps,
-        settings=settings,
-        coverage=[
-            *(v.FaultProven(fault=fault) for fault in faults),
-            v.Acknowledged(by="p1", acks="all", after=f"{faults[-1]}.proven"),
-        ],
+    return draft.timed(lease_ms=LEASE_MS).plan(
+        steps, v.acknowledged(f"{faults[-1]}.proven"), topology=topology, topics=[v.topic(replicas)], settings=settings
     )
 
 

@@ -30,23 +30,23 @@ def alter(as_: str, type: int, name: str, key: str, value: str, operation: int =
     )
 
 
-def appended_to_nothing(scenario: v.Scenario, target: v.TargetFacts, seed: int) -> v.Plan:
+def appended_to_nothing(draft: v.Draft) -> v.Plan:
     steps: list[v.Step] = [
         alter(
             "append", BROKER_CONFIG, BROKER_ID, "no.such.key", "x", APPEND, expect=v.never_answers("ADM-02", "error:-1")
         )
     ]
-    return asking(scenario, target, seed, steps)
+    return asking(draft, steps)
 
 
-def appended_to_nothing_yet(scenario: v.Scenario, target: v.TargetFacts, seed: int) -> v.Plan:
+def appended_to_nothing_yet(draft: v.Draft) -> v.Plan:
     """The key exists, and the topic has no value of it."""
     key, value = "leader.replication.throttled.replicas", f"0:{BROKER_ID}"
     steps: list[v.Step] = [alter("append", TOPIC, "t", key, value, APPEND, expect=v.answers("ADM-02", "served"))]
-    return asking(scenario, target, seed, steps)
+    return asking(draft, steps)
 
 
-def long_name_deleted(scenario: v.Scenario, target: v.TargetFacts, seed: int) -> v.Plan:
+def long_name_deleted(draft: v.Draft) -> v.Plan:
     """A topic may have a name of 249 letters; the name of its directory grows when it is deleted."""
     name = "x" * 249
     steps: list[v.Step] = [
@@ -55,10 +55,10 @@ def long_name_deleted(scenario: v.Scenario, target: v.TargetFacts, seed: int) ->
         v.DeleteTopicProbe(as_="delete", node="active-controller", topic=name, timeout_ms=5000),
         v.NodeExited(as_="survives", node=BROKER, within_ms=8000, expect=v.never("ADM-05")),
     ]
-    return asking(scenario, target, seed, steps)
+    return asking(draft, steps)
 
 
-def two_keys_described(scenario: v.Scenario, target: v.TargetFacts, seed: int) -> v.Plan:
+def two_keys_described(draft: v.Draft) -> v.Plan:
     keys = ["retention.ms", "segment.bytes"]
     steps: list[v.Step] = [
         v.ApiProbe(
@@ -72,10 +72,10 @@ def two_keys_described(scenario: v.Scenario, target: v.TargetFacts, seed: int) -
             expect=v.answers("ADM-03", "served"),
         )
     ]
-    return asking(scenario, target, seed, steps)
+    return asking(draft, steps)
 
 
-def existing_topic_with_too_many_replicas(scenario: v.Scenario, target: v.TargetFacts, seed: int) -> v.Plan:
+def existing_topic_with_too_many_replicas(draft: v.Draft) -> v.Plan:
     topic = {"name": "t", "num_partitions": 1, "replication_factor": 9, "assignments": [], "configs": []}
     steps: list[v.Step] = [
         v.ApiProbe(
@@ -88,10 +88,10 @@ def existing_topic_with_too_many_replicas(scenario: v.Scenario, target: v.Target
             expect=v.answers("ADM-02", "error:36"),
         )
     ]
-    return asking(scenario, target, seed, steps)
+    return asking(draft, steps)
 
 
-def topic_by_id_alone(scenario: v.Scenario, target: v.TargetFacts, seed: int) -> v.Plan:
+def topic_by_id_alone(draft: v.Draft) -> v.Plan:
     topic = {"topic_id": UNKNOWN_ID, "name": None}
     steps: list[v.Step] = [
         v.ApiProbe(
@@ -104,10 +104,10 @@ def topic_by_id_alone(scenario: v.Scenario, target: v.TargetFacts, seed: int) ->
             expect=v.answers("ADM-02", "error:42"),
         )
     ]
-    return asking(scenario, target, seed, steps)
+    return asking(draft, steps)
 
 
-def metadata_topic_created(scenario: v.Scenario, target: v.TargetFacts, seed: int) -> v.Plan:
+def metadata_topic_created(draft: v.Draft) -> v.Plan:
     topic = {"name": "__cluster_metadata", "num_partitions": 1, "replication_factor": 1, "assignments": []}
     steps: list[v.Step] = [
         v.ApiProbe(
@@ -119,10 +119,10 @@ def metadata_topic_created(scenario: v.Scenario, target: v.TargetFacts, seed: in
             expect=v.answers("ADM-02", "refused"),
         )
     ]
-    return asking(scenario, target, seed, steps)
+    return asking(draft, steps)
 
 
-def overrides_wiped(scenario: v.Scenario, target: v.TargetFacts, seed: int) -> v.Plan:
+def overrides_wiped(draft: v.Draft) -> v.Plan:
     """The topic wants two replicas in sync and has one, so nothing may be acknowledged at acks=all.
 
     The default of all brokers is changed twice: the first change is harmless.
@@ -150,10 +150,10 @@ def overrides_wiped(scenario: v.Scenario, target: v.TargetFacts, seed: int) -> v
         ),
         refused("after"),
     ]
-    return asking(scenario, target, seed, steps, config={"min.insync.replicas": "2"})
+    return asking(draft, steps, config={"min.insync.replicas": "2"})
 
 
-def retention_forgotten(scenario: v.Scenario, target: v.TargetFacts, seed: int) -> v.Plan:
+def retention_forgotten(draft: v.Draft) -> v.Plan:
     """A record of 2020 is kept by a retention of 100 years, which an unrelated change must not shorten."""
     record = {"value": "of-2020", "timestamp": 1_600_000_000_000}
     data = {"name": "t", "partition_data": [{"index": 0, "records": {"records": [record]}}]}
@@ -183,10 +183,10 @@ def retention_forgotten(scenario: v.Scenario, target: v.TargetFacts, seed: int) 
         ),
     ]
     settings = one_broker(log_retention_hours="876000", log_retention_check_interval_ms="500")
-    return asking(scenario, target, seed, steps, settings=settings)
+    return asking(draft, steps, settings=settings)
 
 
-def topics_of_other_names(scenario: v.Scenario, target: v.TargetFacts, seed: int) -> v.Plan:
+def topics_of_other_names(draft: v.Draft) -> v.Plan:
     steps: list[v.Step] = [
         v.CreateTopicProbe(as_="another", node=BROKER, topic="u", partitions=4, replicas=1, timeout_ms=5000),
         v.LeaderIs(as_="made", partition="u-3", within_ms=10_000),
@@ -200,10 +200,10 @@ def topics_of_other_names(scenario: v.Scenario, target: v.TargetFacts, seed: int
             expect=v.answers("ADM-03", "served"),
         ),
     ]
-    return asking(scenario, target, seed, steps, log_dirs=2)
+    return asking(draft, steps, log_dirs=2)
 
 
-def replica_on_cordoned_directories(scenario: v.Scenario, target: v.TargetFacts, seed: int) -> v.Plan:
+def replica_on_cordoned_directories(draft: v.Draft) -> v.Plan:
     """All directories of the only broker are cordoned, so that no topic can be created: also not by naming it."""
 
     def created(name: str, error: int, **more: Any) -> v.ApiProbe:
@@ -225,7 +225,7 @@ def replica_on_cordoned_directories(scenario: v.Scenario, target: v.TargetFacts,
         created("placed-by-name", 39, num_partitions=-1, replication_factor=-1, assignments=named),
         alter("open-again", BROKER_CONFIG, BROKER_ID, "cordoned.log.dirs", "", expect=v.answers("ADM-04", "served")),
     ]
-    return asking(scenario, target, seed, steps)
+    return asking(draft, steps)
 
 
 BUGS = (

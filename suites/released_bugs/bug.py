@@ -49,7 +49,7 @@ class ReleasedBug:
     """A target: `apache-kafka:3.6.2`."""
     fixed: str
     rule: str
-    build: Callable[[v.Scenario, v.TargetFacts, int], v.Plan]
+    build: Callable[[v.Draft], v.Plan]
     found_by: str = OWN_PLAN
     wanted: str = ""
     needs: frozenset[Capability] = frozenset()
@@ -112,9 +112,7 @@ def one_broker(**settings: str) -> v.NodeSettings:
 
 
 def asking(
-    scenario: v.Scenario,
-    target: v.TargetFacts,
-    seed: int,
+    draft: v.Draft,
     steps: list[v.Step],
     *,
     partitions: int = 1,
@@ -130,14 +128,11 @@ def asking(
     replicas = tuple(v.BROKER_IDS[:brokers])
     topic = v.TopicSpec(name="t", assignments=(replicas,) * partitions, config=config or {})
     every = [v.setup(v.node_name(replicas[0]), work=False), steps, v.teardown(work=False)]
-    return v.build_plan(
-        scenario,
-        target,
-        seed,
-        topology=small_cluster(target, brokers, log_dirs=log_dirs),
+    return draft.plan(
+        [step for part in every for step in part],
+        v.StepDone(step="whole"),
+        topology=small_cluster(draft.target, brokers, log_dirs=log_dirs),
         topics=[topic],
         workload=v.WorkloadSpec(),
         settings=settings or (one_broker() if brokers == 1 else None),
-        steps=[step for part in every for step in part],
-        coverage=[v.StepDone(step="whole")],
     )

@@ -10,9 +10,9 @@ from fencepost.suites.released_bugs.requests import BROKER, ask
 RECREATED = "gone"
 
 
-def recreated_while_away(scenario: v.Scenario, target: v.TargetFacts, seed: int) -> v.Plan:
+def recreated_while_away(draft: v.Draft) -> v.Plan:
     """A broker is away while a topic on it is deleted and created again; it must hold the new one when it returns."""
-    leader, away, other = v.replica_roles(scenario, seed)
+    leader, away, other = draft.roles
     partition = f"{RECREATED}-0"
 
     def create(name: str) -> v.CreateTopicProbe:
@@ -33,19 +33,12 @@ def recreated_while_away(scenario: v.Scenario, target: v.TargetFacts, seed: int)
         v.BrokerActive(as_="back", node=away),
         *v.teardown(work=False),
     ]
-    return v.build_plan(
-        scenario,
-        target,
-        seed,
-        topology=small_cluster(target, 3),
-        topics=[v.topic([leader, away, other])],
-        workload=v.WorkloadSpec(),
-        steps=steps,
-        coverage=[v.FaultProven(fault="kill"), v.StepDone(step="back")],
+    return draft.plan(
+        steps, v.StepDone(step="back"), topology=small_cluster(draft.target, 3), workload=v.WorkloadSpec()
     )
 
 
-def voter_comes_back(scenario: v.Scenario, target: v.TargetFacts, seed: int) -> v.Plan:
+def voter_comes_back(draft: v.Draft) -> v.Plan:
     """The third voter starts anew, so that it follows; it is cut off for many elections, and comes back."""
     third = v.node_name(v.CONTROLLER_IDS[2])
     nodes = [node for node in v.quorum_cluster().nodes if node.name not in map(v.node_name, v.BROKER_IDS[1:])]
@@ -66,20 +59,17 @@ def voter_comes_back(scenario: v.Scenario, target: v.TargetFacts, seed: int) -> 
         ask("stayed", "describe_quorum", 0, quorum, answer={epoch: "$epoch"}, expect=v.answers("CTRL-02", "served")),
         *v.teardown(work=False),
     ]
-    return v.build_plan(
-        scenario,
-        target,
-        seed,
+    return draft.plan(
+        steps,
+        v.StepDone(step="stayed"),
         topology=v.Topology(nodes=tuple(nodes)),
         topics=[v.topic([BROKER], min_isr=1)],
         workload=v.WorkloadSpec(),
-        steps=steps,
         settings=one_broker(),
-        coverage=[v.FaultProven(fault="cut"), v.StepDone(step="stayed")],
     )
 
 
-def alone_and_unknowing(scenario: v.Scenario, target: v.TargetFacts, seed: int) -> v.Plan:
+def alone_and_unknowing(draft: v.Draft) -> v.Plan:
     """A controller starts without a majority: it cannot know which features are finalized, and must not name any."""
     alone, *others = map(v.node_name, v.CONTROLLER_IDS)
     nodes = [node for node in v.quorum_cluster().nodes if node.name not in map(v.node_name, v.BROKER_IDS[1:])]
@@ -101,16 +91,13 @@ def alone_and_unknowing(scenario: v.Scenario, target: v.TargetFacts, seed: int) 
         v.Heal(as_="restart", fault="crash"),
         *v.teardown(work=False),
     ]
-    return v.build_plan(
-        scenario,
-        target,
-        seed,
+    return draft.plan(
+        steps,
+        v.StepDone(step="features"),
         topology=v.Topology(nodes=tuple(nodes)),
         topics=[v.topic([BROKER], min_isr=1)],
         workload=v.WorkloadSpec(),
-        steps=steps,
         settings=one_broker(),
-        coverage=[v.FaultProven(fault="crash"), v.StepDone(step="features")],
     )
 
 

@@ -8,7 +8,7 @@ from fencepost.suites.released_bugs.bug import ReleasedBug, asking
 BROKER = v.node_name(v.BROKER_IDS[0])
 
 
-def recreated_elsewhere(scenario: v.Scenario, target: v.TargetFacts, seed: int) -> v.Plan:
+def recreated_elsewhere(draft: v.Draft) -> v.Plan:
     """Each directory holds one of two partitions; when the second directory fails, the first must not hold both."""
     steps: list[v.Step] = [
         v.inject("broken", v.LogDirParameters(node=BROKER, dir=1)),
@@ -34,7 +34,7 @@ def recreated_elsewhere(scenario: v.Scenario, target: v.TargetFacts, seed: int) 
         v.NodeExited(as_="starts-again", node=BROKER, within_ms=15_000, expect=v.never("DISK-07")),
     ]
     two = v.NodeSettings(broker={"offsets.topic.replication.factor": "2"})
-    return asking(scenario, target, seed, steps, partitions=2, brokers=2, log_dirs=2, settings=two)
+    return asking(draft, steps, partitions=2, brokers=2, log_dirs=2, settings=two)
 
 
 BUGS = (

@@ -36,7 +36,7 @@ def heartbeat(name: str, member: str, instance: str | None, expect: Any) -> v.Ap
     return ask(name, "heartbeat", 3, body, within_ms=20_000, expect=expect)
 
 
-def member_never_syncs(scenario: v.Scenario, target: v.TargetFacts, seed: int) -> v.Plan:
+def member_never_syncs(draft: v.Draft) -> v.Plan:
     """The only member joins, and its SyncGroup never comes: it must be left out after the rebalance timeout."""
     named = {"binds": {"member": "member_id"}, "within_ms": v.LIVENESS_TIMEOUT_MS}
     steps: list[v.Step] = [
@@ -45,7 +45,7 @@ def member_never_syncs(scenario: v.Scenario, target: v.TargetFacts, seed: int) -
         joined("joined", join("$member", None, 3000), binds={"generation": "generation_id"}),
         heartbeat("left-out", "$member", None, v.answers("CRD-04", "error:25")),
     ]
-    return asking(scenario, target, seed, steps, settings=LONG_SESSIONS)
+    return asking(draft, steps, settings=LONG_SESSIONS)
 
 
 def static_member(rebalance_ms: int) -> list[v.Step]:
@@ -66,14 +66,14 @@ def static_member(rebalance_ms: int) -> list[v.Step]:
     ]
 
 
-def old_rebalance_timeout(scenario: v.Scenario, target: v.TargetFacts, seed: int) -> v.Plan:
+def old_rebalance_timeout(draft: v.Draft) -> v.Plan:
     """The static member comes back with a short rebalance timeout, which must hold when another member joins."""
     steps: list[v.Step] = [
         *static_member(3000),
         joined("named", join("", None, 3000), "error:79", binds={"other": "member_id"}),
         joined("not-held-up", join("$other", None, 3000), timeout_ms=20_000),
     ]
-    return asking(scenario, target, seed, steps, settings=LONG_SESSIONS)
+    return asking(draft, steps, settings=LONG_SESSIONS)
 
 
 def beat(name: str, member: str, epoch: int, **more: Any) -> v.ApiProbe:
@@ -90,7 +90,7 @@ def beat(name: str, member: str, epoch: int, **more: Any) -> v.ApiProbe:
     return ask(name, "consumer_group_heartbeat", 1, body, **more)
 
 
-def place_in_a_full_group(scenario: v.Scenario, target: v.TargetFacts, seed: int) -> v.Plan:
+def place_in_a_full_group(draft: v.Draft) -> v.Plan:
     """The group is as large as it may be. Its static member leaves for a restart, and takes its place again."""
     steps: list[v.Step] = [
         coordinator_found(),
@@ -98,7 +98,7 @@ def place_in_a_full_group(scenario: v.Scenario, target: v.TargetFacts, seed: int
         beat("left-for-a-while", "first", -2, expect=v.answers("CRD-04", "served")),
         beat("back", "second", 0, expect=v.answers("CRD-04", "served")),
     ]
-    return asking(scenario, target, seed, steps, settings=one_broker(group_consumer_max_size="1"))
+    return asking(draft, steps, settings=one_broker(group_consumer_max_size="1"))
 
 
 BUGS = (

@@ -32,7 +32,7 @@ def committed_by_old_client(name: str, offset: int, **more: Any) -> v.ApiProbe:
     return ask(name, "offset_commit", 2, body, timeout_ms=5000, within_ms=v.LIVENESS_TIMEOUT_MS, **more)
 
 
-def refused_commit_stays_pending(scenario: v.Scenario, target: v.TargetFacts, seed: int) -> v.Plan:
+def refused_commit_stays_pending(draft: v.Draft) -> v.Plan:
     too_long = "x" * 5000  # the default of offset.metadata.max.bytes is 4096
     steps: list[v.Step] = [
         coordinator_found(),
@@ -40,10 +40,10 @@ def refused_commit_stays_pending(scenario: v.Scenario, target: v.TargetFacts, se
         committed("partly-refused", (2, ""), (2, too_long), expect=v.answers("CRD-02", "error:12")),
         fetched("stable", 2, within_ms=5000, expect=v.answers("CRD-02", "served")),
     ]
-    return asking(scenario, target, seed, steps, partitions=2)
+    return asking(draft, steps, partitions=2)
 
 
-def error_of_the_group_lost(scenario: v.Scenario, target: v.TargetFacts, seed: int) -> v.Plan:
+def error_of_the_group_lost(draft: v.Draft) -> v.Plan:
     """The broker that is not the coordinator is asked in an old version, which has no field for the group's error."""
     steps: list[v.Step] = [
         coordinator_found(),
@@ -51,10 +51,10 @@ def error_of_the_group_lost(scenario: v.Scenario, target: v.TargetFacts, seed: i
         fetched("elsewhere", node=f"followers:{OFFSETS}-0", version=1, expect=v.answers("CRD-01", "error:16")),
     ]
     two = v.NodeSettings(broker={"offsets.topic.replication.factor": "2"})
-    return asking(scenario, target, seed, steps, brokers=2, settings=two)
+    return asking(draft, steps, brokers=2, settings=two)
 
 
-def offsets_topic_deleted(scenario: v.Scenario, target: v.TargetFacts, seed: int) -> v.Plan:
+def offsets_topic_deleted(draft: v.Draft) -> v.Plan:
     """The topic of the offsets is deleted, which takes the offsets; groups must work again with a new one."""
     steps: list[v.Step] = [
         coordinator_found(),
@@ -70,10 +70,10 @@ def offsets_topic_deleted(scenario: v.Scenario, target: v.TargetFacts, seed: int
             expect=v.answers("CRD-03", "served"),
         ),
     ]
-    return asking(scenario, target, seed, steps)
+    return asking(draft, steps)
 
 
-def colon_in_a_share_group(scenario: v.Scenario, target: v.TargetFacts, seed: int) -> v.Plan:
+def colon_in_a_share_group(draft: v.Draft) -> v.Plan:
     """A share group may have any name; the key of its state is the name, the id of a topic and a partition."""
     steps: list[v.Step] = [
         v.ApiProbe(
@@ -89,19 +89,19 @@ def colon_in_a_share_group(scenario: v.Scenario, target: v.TargetFacts, seed: in
     ]
     settings = one_broker(share_coordinator_state_topic_replication_factor="1")
     more = {"share.coordinator.state.topic.replication.factor": "1", "share.coordinator.state.topic.min.isr": "1"}
-    return asking(scenario, target, seed, steps, settings=v.NodeSettings(broker={**settings.broker, **more}))
+    return asking(draft, steps, settings=v.NodeSettings(broker={**settings.broker, **more}))
 
 
-def commit_with_append_time(scenario: v.Scenario, target: v.TargetFacts, seed: int) -> v.Plan:
+def commit_with_append_time(draft: v.Draft) -> v.Plan:
     steps: list[v.Step] = [
         coordinator_found(version=0),
         committed_by_old_client("commit", 7, expect=v.answers("CRD-03", "served")),
     ]
     settings = one_broker(log_message_timestamp_type="LogAppendTime")
-    return asking(scenario, target, seed, steps, settings=settings)
+    return asking(draft, steps, settings=settings)
 
 
-def expired_on_load(scenario: v.Scenario, target: v.TargetFacts, seed: int) -> v.Plan:
+def expired_on_load(draft: v.Draft) -> v.Plan:
     """An offset is committed, the coordinator restarts, and the offset must still be there a while later."""
     steps: list[v.Step] = [
         coordinator_found(version=0),
@@ -119,7 +119,7 @@ def expired_on_load(scenario: v.Scenario, target: v.TargetFacts, seed: int) -> v
         ),
     ]
     settings = one_broker(inter_broker_protocol_version="2.0", offsets_retention_check_interval_ms="1000")
-    return asking(scenario, target, seed, steps, settings=settings)
+    return asking(draft, steps, settings=settings)
 
 
 BUGS = (

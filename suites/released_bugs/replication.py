@@ -10,12 +10,12 @@ FIRST, SECOND, THIRD = map(v.node_name, v.BROKER_IDS)
 LAG_MS, SESSION_MS = 1500, 20_000
 
 
-def alone_in_the_isr(scenario: v.Scenario, target: v.TargetFacts, seed: int) -> v.Plan:
+def alone_in_the_isr(draft: v.Draft) -> v.Plan:
     """Both followers stop; their sessions last, so the leader itself takes them out of the ISR.
 
     One record waits for it, and nothing else happens in the partition.
     """
-    leader, *followers = v.replica_roles(scenario, seed)
+    leader, *followers = draft.roles
     steps: list[v.Step] = [
         *v.setup(leader, work=False),
         v.Produce(as_="before", topic="t", records=5, acks="all"),
@@ -26,16 +26,12 @@ def alone_in_the_isr(scenario: v.Scenario, target: v.TargetFacts, seed: int) -> 
         v.Heal(as_="go-on", fault="stop"),
         *v.teardown(work=False),
     ]
-    return v.build_plan(
-        scenario,
-        target,
-        seed,
+    return draft.timed(session_ms=SESSION_MS, lag_ms=LAG_MS).plan(
+        steps,
+        v.StepDone(step="one-record"),
         topology=v.zookeeper_cluster(controller=leader),
-        timing=v.scaled_timing(target, session_ms=SESSION_MS, lag_ms=LAG_MS),
         topics=[v.topic([leader, *followers], min_isr=1)],
         workload=v.WorkloadSpec(),
-        steps=steps,
-        coverage=[v.FaultProven(fault="stop"), v.StepDone(step="one-record")],
     )
 
 
@@ -53,7 +49,7 @@ def _logs_on(name: str, node: str, topics: list[str], requirement: str | None = 
     )
 
 
-def cancelled_reassignment(scenario: v.Scenario, target: v.TargetFacts, seed: int) -> v.Plan:
+def cancelled_reassignment(draft: v.Draft) -> v.Plan:
     """The new replica cannot fetch, so the reassignment waits until it is cancelled."""
     steps: list[v.Step] = [
         *v.setup(FIRST, work=False),
@@ -67,19 +63,16 @@ def cancelled_reassignment(scenario: v.Scenario, target: v.TargetFacts, seed: in
         _logs_on("removed", THIRD, [], "ADM-05"),
         *v.teardown(work=False),
     ]
-    return v.build_plan(
-        scenario,
-        target,
-        seed,
+    return draft.plan(
+        steps,
+        v.StepDone(step="removed"),
         topology=v.zookeeper_cluster(controller=SECOND),
         topics=[v.topic([FIRST, SECOND], min_isr=1)],
         workload=v.WorkloadSpec(),
-        steps=steps,
-        coverage=[v.FaultProven(fault="hush"), v.StepDone(step="removed")],
     )
 
 
-def dead_replica_kept(scenario: v.Scenario, target: v.TargetFacts, seed: int) -> v.Plan:
+def dead_replica_kept(draft: v.Draft) -> v.Plan:
     """A replica is added to the assignment while another one, which stays, is dead."""
     steps: list[v.Step] = [
         *v.setup(FIRST, work=False),
@@ -99,15 +92,12 @@ def dead_replica_kept(scenario: v.Scenario, target: v.TargetFacts, seed: int) ->
         ),
         *v.teardown(work=False),
     ]
-    return v.build_plan(
-        scenario,
-        target,
-        seed,
-        topology=small_cluster(target, 3),
+    return draft.plan(
+        steps,
+        v.StepDone(step="ended"),
+        topology=small_cluster(draft.target, 3),
         topics=[v.topic([FIRST, SECOND], min_isr=1)],
         workload=v.WorkloadSpec(),
-        steps=steps,
-        coverage=[v.FaultProven(fault="kill"), v.StepDone(step="ended")],
     )
 
 

@@ -48,7 +48,7 @@ def start_offset(name: str, partition: int, offset: int, expect: Any = None) -> 
     )
 
 
-def records_of_a_new_partition(scenario: v.Scenario, target: v.TargetFacts, seed: int) -> v.Plan:
+def records_of_a_new_partition(draft: v.Draft) -> v.Plan:
     """A topic that a share group reads gets a partition, and records in it before the group learns of it."""
     steps: list[v.Step] = [
         coordinator_found(),
@@ -60,10 +60,10 @@ def records_of_a_new_partition(scenario: v.Scenario, target: v.TargetFacts, seed
         member("learns", 2),
         start_offset("from-its-begin", 1, 0, v.answers("CRD-03", "served")),
     ]
-    return asking(scenario, target, seed, steps, settings=SETTINGS)
+    return asking(draft, steps, settings=SETTINGS)
 
 
-def state_written_without_an_epoch(scenario: v.Scenario, target: v.TargetFacts, seed: int) -> v.Plan:
+def state_written_without_an_epoch(draft: v.Draft) -> v.Plan:
     """A leader has written the state of a share partition; a request that names no epoch must not write over it."""
 
     def of_topic(**more: Any) -> dict[str, Any]:
@@ -94,7 +94,7 @@ def state_written_without_an_epoch(scenario: v.Scenario, target: v.TargetFacts, 
         write("by-an-earlier-one", 3, 6, 10, v.answers("CRD-02", "error:74")),
         write("by-none", -1, -1, 10, v.answers("CRD-02", "refused")),
     ]
-    return asking(scenario, target, seed, steps, settings=SETTINGS)
+    return asking(draft, steps, settings=SETTINGS)
 
 
 BUGS = (

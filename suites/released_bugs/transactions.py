@@ -19,7 +19,7 @@ def records(name: str, batch: dict[str, Any], transactional_id: str | None = Non
     return ask(name, "produce", 9, body, **more)
 
 
-def no_id_without_a_controller(scenario: v.Scenario, target: v.TargetFacts, seed: int) -> v.Plan:
+def no_id_without_a_controller(draft: v.Draft) -> v.Plan:
     """The broker has no ids left to give, and the controller, which has more, does not answer."""
     steps: list[v.Step] = [
         v.inject("stop", v.PauseParameters(nodes="controllers")),
@@ -33,10 +33,10 @@ def no_id_without_a_controller(scenario: v.Scenario, target: v.TargetFacts, seed
         ),
         v.Heal(as_="go-on", fault="stop"),
     ]
-    return asking(scenario, target, seed, steps, settings=one_broker(request_timeout_ms="2000"))
+    return asking(draft, steps, settings=one_broker(request_timeout_ms="2000"))
 
 
-def newest_timestamp(scenario: v.Scenario, target: v.TargetFacts, seed: int) -> v.Plan:
+def newest_timestamp(draft: v.Draft) -> v.Plan:
     """The second of three records in a batch has the highest timestamp."""
     times = (1_700_000_001_000, 1_700_000_003_000, 1_700_000_002_000)
     batch = {"records": [{"value": f"r-{place}", "timestamp": each} for place, each in enumerate(times)]}
@@ -52,10 +52,10 @@ def newest_timestamp(scenario: v.Scenario, target: v.TargetFacts, seed: int) -> 
             expect=v.answers("ADM-03", "served"),
         ),
     ]
-    return asking(scenario, target, seed, steps)
+    return asking(draft, steps)
 
 
-def pending_offsets_expired(scenario: v.Scenario, target: v.TargetFacts, seed: int) -> v.Plan:
+def pending_offsets_expired(draft: v.Draft) -> v.Plan:
     """The group has nothing but the offset of an open transaction while the coordinator looks for expired ones."""
     producer = {"transactional_id": "x", "producer_id": "$id", "producer_epoch": "$epoch"}
     offset = {"partition_index": 0, "committed_offset": 5, "committed_leader_epoch": -1, "committed_metadata": ""}
@@ -97,7 +97,7 @@ def pending_offsets_expired(scenario: v.Scenario, target: v.TargetFacts, seed: i
         ),
     ]
     settings = one_broker(offsets_retention_check_interval_ms="1000")
-    return asking(scenario, target, seed, steps, settings=settings)
+    return asking(draft, steps, settings=settings)
 
 
 X = "x"
@@ -149,7 +149,7 @@ def state_is(name: str, state: str, expect: Any = None, **more: Any) -> v.ApiPro
     )
 
 
-def late_end(scenario: v.Scenario, target: v.TargetFacts, seed: int) -> v.Plan:
+def late_end(draft: v.Draft) -> v.Plan:
     """The end of the first transaction is sent again, and arrives when the second has begun: it must not end that."""
     steps: list[v.Step] = [
         *session(),
@@ -163,7 +163,7 @@ def late_end(scenario: v.Scenario, target: v.TargetFacts, seed: int) -> v.Plan:
         state_is("goes-on", "Ongoing", v.answers("TXN-01", "served")),
         ended("second-ended", v.answers("TXN-01", "served"), "$now"),
     ]
-    return asking(scenario, target, seed, steps)
+    return asking(draft, steps)
 
 
 BUGS = (

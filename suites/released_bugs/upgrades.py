@@ -12,7 +12,7 @@ FIRST, SECOND = map(v.node_name, v.BROKER_IDS[:2])
 DEADLINE_MS = 300_000
 
 
-def removed_setting(scenario: v.Scenario, target: v.TargetFacts, seed: int) -> v.Plan:
+def removed_setting(draft: v.Draft) -> v.Plan:
     """A topic has a setting that the new release no longer knows; another one of its settings is changed."""
     steps: list[v.Step] = [
         alter("before", TOPIC, "t", "retention.ms", "86400000", expect=v.answers("ADM-02", "served")),
@@ -21,20 +21,20 @@ def removed_setting(scenario: v.Scenario, target: v.TargetFacts, seed: int) -> v
         v.LeaderIs(as_="back", partition="t-0", is_=FIRST, expect=v.must("UPG-02")),
         alter("after", TOPIC, "t", "retention.ms", "172800000", expect=v.answers("UPG-06", "served")),
     ]
-    return _patient(asking(scenario, target, seed, steps, config={"message.format.version": "2.8"}))
+    return _patient(asking(draft, steps, config={"message.format.version": "2.8"}))
 
 
-def finalization_fences(scenario: v.Scenario, target: v.TargetFacts, seed: int) -> v.Plan:
+def finalization_fences(draft: v.Draft) -> v.Plan:
     """The metadata version is raised once all nodes have the new release: nothing else is to happen."""
     steps: list[v.Step] = [
         *(v.Roll(as_=f"new-{node}", node=node, release="new") for node in (CONTROLLER, FIRST, SECOND)),
         v.Converged(as_="upgraded", expect=v.must("UPG-02")),
         *features_finalized(FIRST),
     ]
-    return _patient(asking(scenario, target, seed, steps, brokers=2))
+    return _patient(asking(draft, steps, brokers=2))
 
 
-def transactions_in_a_mixed_cluster(scenario: v.Scenario, target: v.TargetFacts, seed: int) -> v.Plan:
+def transactions_in_a_mixed_cluster(draft: v.Draft) -> v.Plan:
     """The coordinator of a transaction has the old release, and the leader of a partition in it the new one."""
     producers = (
         v.ProducerSpec(name="p1", topic="t", rate=50, transactions=v.TransactionSpec()),
@@ -52,11 +52,10 @@ def transactions_in_a_mixed_cluster(scenario: v.Scenario, target: v.TargetFacts,
         v.Workload(as_="stop-work", action="stop"),
     ]
     alone = tuple((broker,) for broker in v.BROKER_IDS[:2])
-    plan = v.build_plan(
-        scenario,
-        target,
-        seed,
-        topology=small_cluster(target, 2),
+    plan = draft.plan(
+        steps,
+        v.StepDone(step="new"),
+        topology=small_cluster(draft.target, 2),
         topics=[v.TopicSpec(name="t", assignments=alone, config={"min.insync.replicas": "1"})],
         workload=v.WorkloadSpec(producers=producers),
         settings=v.NodeSettings(
@@ -66,8 +65,6 @@ def transactions_in_a_mixed_cluster(scenario: v.Scenario, target: v.TargetFacts,
                 "transaction.state.log.min.isr": "1",
             }
         ),
-        steps=steps,
-        coverage=[v.StepDone(step="new")],
     )
     return _patient(plan)
 

@@ -20,14 +20,15 @@ def two_dirs(controller: str) -> v.Topology:
     return v.zookeeper_cluster(controller=controller, log_dirs=2)
 
 
-def fails(which: FailingReplica, scenario: v.Scenario, target: v.TargetFacts, seed: int) -> v.Plan:
+def fails(which: FailingReplica, draft: v.Draft) -> v.Plan:
     """The broker has replicas of both topics, one in each dir; the dir with `t-0` fails.
 
     On clusters that follow their documents the leader's dir is gone, and with it all that it held.
     """
-    leader, follower, controller = v.replica_roles(scenario, seed)
+    target = draft.target
+    leader, follower, controller = draft.roles
     broker = leader if which == "leader" else follower
-    level = scenario.level(target)
+    level = draft.scenario.level(target)
     is_gone = which == "leader" and level != "base" and target.follows_its_documents
     failure = v.LogDirParameters(node=broker, partition="t-0", how="removed" if is_gone else "replaced")
     steps = [
@@ -53,18 +54,12 @@ def fails(which: FailingReplica, scenario: v.Scenario, target: v.TargetFacts, se
         *restored(broker),
         *v.teardown(),
     ]
-    return v.build_plan(
-        scenario,
-        target,
-        seed,
+    return draft.plan(
+        steps,
+        v.StepDone(step="other"),
+        v.acknowledged("offline.ended", before="repaired.begun"),
         topology=two_dirs(controller),
         topics=[v.topic([leader, follower, controller]), v.topic([broker, controller], name="u", min_isr=1)],
-        steps=steps,
-        coverage=[
-            v.FaultProven(fault="fail"),
-            v.StepDone(step="other"),
-            v.Acknowledged(by="p1", acks="all", after="offline.ended", before="repaired.begun"),
-        ],
     )
 
 
@@ -107,9 +102,9 @@ def restored(broker: str) -> list[v.Step]:
     ]
 
 
-def event_lost(which: FailingReplica, scenario: v.Scenario, target: v.TargetFacts, seed: int) -> v.Plan:
+def event_lost(which: FailingReplica, draft: v.Draft) -> v.Plan:
     """Only the event is lost: the lease is so long that the cut ends before the broker is given up."""
-    leader, follower, controller = v.replica_roles(scenario, seed)
+    leader, follower, controller = draft.roles
     broker = leader if which == "leader" else follower
     steps = [
         *v.setup(leader),
@@ -124,20 +119,8 @@ def event_lost(which: FailingReplica, scenario: v.Scenario, target: v.TargetFact
         v.IsrIs(as_="rejoined", partition="t-0", has=broker, expect=v.must("DRSE-09")),
         *v.teardown(),
     ]
-    return v.build_plan(
-        scenario,
-        target,
-        seed,
-        timing=v.scaled_timing(target, lease_ms=LONG_LEASE_MS, session_ms=SESSION_MS),
-        topology=two_dirs(controller),
-        topics=[v.topic([leader, follower, controller])],
-        steps=steps,
-        coverage=[
-            v.FaultProven(fault="cut"),
-            v.FaultProven(fault="fail"),
-            v.FaultProven(fault="kill"),
-            v.Acknowledged(by="p1", acks="all", after="restart.ended"),
-        ],
+    return draft.timed(lease_ms=LONG_LEASE_MS, session_ms=SESSION_MS).plan(
+        steps, v.acknowledged("restart.ended"), topology=two_dirs(controller)
     )
 
 
@@ -160,12 +143,12 @@ def _removed(follower: str) -> list[v.Step]:
     ]
 
 
-def controller_dies(scenario: v.Scenario, target: v.TargetFacts, seed: int) -> v.Plan:
+def controller_dies(draft: v.Draft) -> v.Plan:
     """The controller has the event, cannot write, and is killed; the next one asks every broker for its replicas.
 
     A second event, which the controller answers without being able to act, shows that it has the first.
     """
-    leader, follower, controller = v.replica_roles(scenario, seed)
+    leader, follower, controller = draft.roles
     steps = [
         *v.setup(leader),
         v.inject("powerless", v.StallParameters(from_=controller, to="zookeeper")),
@@ -186,31 +169,18 @@ def controller_dies(scenario: v.Scenario, target: v.TargetFacts, seed: int) -> v
         *restored(leader),
         *v.teardown(),
     ]
-    return v.build_plan(
-        scenario,
-        target,
-        seed,
-        timing=v.scaled_timing(target, session_ms=4000),
-        topology=two_dirs(controller),
-        topics=[v.topic([leader, follower, controller])],
-        steps=steps,
-        coverage=[
-            v.FaultProven(fault="powerless"),
-            v.FaultProven(fault="fail"),
-            v.FaultProven(fault="kill"),
-            v.StepDone(step="offline"),
-            v.Acknowledged(by="p1", acks="all", after="restart.ended"),
-        ],
+    return draft.timed(session_ms=4000).plan(
+        steps, v.StepDone(step="offline"), v.acknowledged("restart.ended"), topology=two_dirs(controller)
     )
 
 
-def late_event(scenario: v.Scenario, target: v.TargetFacts, seed: int) -> v.Plan:
+def late_event(draft: v.Draft) -> v.Plan:
     """The event waits in the link while the broker is repaired and restarted, and reaches the controller late.
 
     A probe sends a second one of the same epoch.
     """
-    leader, follower, controller = v.replica_roles(scenario, seed)
-    timing = v.scaled_timing(target, lease_ms=4000, session_ms=SESSION_MS)
+    leader, follower, controller = draft.roles
+    draft = draft.timed(lease_ms=4000, session_ms=SESSION_MS)
     steps = [
         *v.setup(leader),
         v.Bind(as_="old", value=f"broker-epoch:{follower}"),
@@ -236,22 +206,7 @@ def late_event(scenario: v.Scenario, target: v.TargetFacts, seed: int) -> v.Plan
         v.IsrIs(as_="left-again", partition="t-0", lacks=follower, within_ms=500, expect=v.never("RSE-24")),
         *v.teardown(),
     ]
-    return v.build_plan(
-        scenario,
-        target,
-        seed,
-        timing=timing,
-        topology=two_dirs(controller),
-        topics=[v.topic([leader, follower, controller])],
-        steps=steps,
-        coverage=[
-            v.FaultProven(fault="waiting"),
-            v.FaultProven(fault="fail"),
-            v.FaultProven(fault="kill"),
-            v.StepDone(step="again"),
-            v.Acknowledged(by="p1", acks="all", after="restart.ended"),
-        ],
-    )
+    return draft.plan(steps, v.StepDone(step="again"), v.acknowledged("restart.ended"), topology=two_dirs(controller))
 
 
 _BOTH: tuple[FailingReplica, ...] = ("leader", "follower")

@@ -9,9 +9,9 @@ ALICE = "alice"
 ONE = (v.EventTopic(topic="t", partitions=(0,)),)
 
 
-def refused(scenario: v.Scenario, target: v.TargetFacts, seed: int) -> v.Plan:
+def refused(draft: v.Draft) -> v.Plan:
     """Events are wrong in one way, then in two, which shows the order of checks. `v` has no replica on the broker."""
-    leader, broker, controller = v.replica_roles(scenario, seed)
+    leader, broker, controller = draft.roles
 
     def event(
         as_: str,
@@ -54,10 +54,10 @@ def refused(scenario: v.Scenario, target: v.TargetFacts, seed: int) -> v.Plan:
         event("type-unknown-topic", v.answers("DRSE-04", "error:1589"), event_type=2, topics=unknown),
         *v.teardown(),
     ]
-    return v.build_plan(
-        scenario,
-        target,
-        seed,
+    return draft.plan(
+        steps,
+        v.StepDone(step="type-unknown-topic"),
+        v.acknowledged("type-unknown-topic.ended"),
         topology=v.zookeeper_cluster(controller=controller),
         topics=[
             v.topic([leader, broker, controller]),
@@ -65,17 +65,12 @@ def refused(scenario: v.Scenario, target: v.TargetFacts, seed: int) -> v.Plan:
             v.topic([leader, controller], name="v"),
         ],
         security="sasl",
-        steps=steps,
-        coverage=[
-            v.StepDone(step="type-unknown-topic"),
-            v.Acknowledged(by="p1", acks="all", after="type-unknown-topic.ended"),
-        ],
     )
 
 
-def accepted(scenario: v.Scenario, target: v.TargetFacts, seed: int) -> v.Plan:
+def accepted(draft: v.Draft) -> v.Plan:
     """First an event about one topic, then one about all topics; a restart of the broker undoes both."""
-    leader, broker, controller = v.replica_roles(scenario, seed)
+    leader, broker, controller = draft.roles
     common = {"node": "active-controller", "broker": broker}
     steps = [
         *v.setup(leader),
@@ -98,14 +93,12 @@ def accepted(scenario: v.Scenario, target: v.TargetFacts, seed: int) -> v.Plan:
         v.IsrIs(as_="back-u", partition="u-0", has=broker, expect=v.must("DRSE-09")),
         *v.teardown(),
     ]
-    return v.build_plan(
-        scenario,
-        target,
-        seed,
+    return draft.plan(
+        steps,
+        v.StepDone(step="left-u"),
+        v.acknowledged("start.ended"),
         topology=v.zookeeper_cluster(controller=controller),
         topics=[v.topic([leader, broker, controller]), v.topic([broker, leader], name="u", min_isr=1)],
-        steps=steps,
-        coverage=[v.StepDone(step="left-u"), v.Acknowledged(by="p1", acks="all", after="start.ended")],
     )
 
 

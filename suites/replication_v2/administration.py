@@ -13,9 +13,9 @@ def _served(requirement: str) -> v.ExpectOutcome:
     return v.answers(requirement, "served")
 
 
-def topics(scenario: v.Scenario, target: v.TargetFacts, seed: int) -> v.Plan:
+def topics(draft: v.Draft) -> v.Plan:
     """A topic is created, grown, moved and deleted, each by another broker, under load."""
-    leader, follower, other = v.replica_roles(scenario, seed)
+    leader, follower, other = draft.roles
     steps = [
         *v.setup(leader),
         v.CreateTopicProbe(
@@ -45,18 +45,7 @@ def topics(scenario: v.Scenario, target: v.TargetFacts, seed: int) -> v.Plan:
         v.MetadataProbe(as_="unknown", node=follower, topic="made", repeat=2, expect=v.answers("DLD-19", "error:3")),
         *v.teardown(),
     ]
-    return v.build_plan(
-        scenario,
-        target,
-        seed,
-        topics=[v.topic([leader, follower, other])],
-        steps=steps,
-        coverage=[
-            v.StepDone(step="closed"),
-            v.StepDone(step="unknown"),
-            v.Acknowledged(by="p1", acks="all", after="delete.ended"),
-        ],
-    )
+    return draft.plan(steps, v.StepDone(step="closed"), v.StepDone(step="unknown"), v.acknowledged("delete.ended"))
 
 
 def _limited(topic: str, asked: str) -> list[v.Step]:
@@ -91,9 +80,9 @@ def _limited(topic: str, asked: str) -> list[v.Step]:
     ]
 
 
-def moves(scenario: v.Scenario, target: v.TargetFacts, seed: int) -> v.Plan:
+def moves(draft: v.Draft) -> v.Plan:
     """A reassignment that cannot end, since its new replica is dead, is listed, and neither cancelled nor replaced."""
-    leader, follower, added = v.replica_roles(scenario, seed)
+    leader, follower, added = draft.roles
     steps = [
         *v.setup(leader),
         v.inject("kill", v.KillParameters(nodes=added)),
@@ -122,19 +111,12 @@ def moves(scenario: v.Scenario, target: v.TargetFacts, seed: int) -> v.Plan:
         v.ReassignProbe(as_="nothing", node=leader, partition="t-0", expect=v.answers("DLD-30", "error:85")),
         *v.teardown(),
     ]
-    return v.build_plan(
-        scenario,
-        target,
-        seed,
-        timing=v.scaled_timing(target, session_ms=4000),
+    return draft.timed(session_ms=4000).plan(
+        steps,
+        v.StepDone(step="listed"),
+        v.StepDone(step="nothing"),
+        v.acknowledged("moved.ended"),
         topics=[v.topic([leader, follower])],
-        steps=steps,
-        coverage=[
-            v.FaultProven(fault="kill"),
-            v.StepDone(step="listed"),
-            v.StepDone(step="nothing"),
-            v.Acknowledged(by="p1", acks="all", after="moved.ended"),
-        ],
     )
 
 

@@ -12,14 +12,14 @@ LONG_SESSION_MS = 4000
 GIVEN_UP_MS = 1500
 
 
-def deleted(scenario: v.Scenario, target: v.TargetFacts, seed: int) -> v.Plan:
+def deleted(draft: v.Draft) -> v.Plan:
     """The topic is gone for all other brokers at once; the absent broker learns of it from its queue."""
-    return _deleted(scenario, target, seed, [], "nowhere")
+    return _deleted(draft, [], "nowhere")
 
 
-def created_again(scenario: v.Scenario, target: v.TargetFacts, seed: int) -> v.Plan:
+def created_again(draft: v.Draft) -> v.Plan:
     """Another topic of the same name moves to the broker in the end: it holds no record of the old one."""
-    leader, away, _ = v.replica_roles(scenario, seed)
+    leader, away, _ = draft.roles
     again: list[v.Step] = [
         v.ReassignProbe(
             as_="hand-over", node=leader, partition="gone-0", to=away, expect=v.answers("DLD-18", "served")
@@ -33,11 +33,11 @@ def created_again(scenario: v.Scenario, target: v.TargetFacts, seed: int) -> v.P
         ),
         v.FetchProbe(as_="nothing-old", node=away, topic="gone", offset=NEW + 1, expect=v.answers("LD-46", "error:1")),
     ]
-    return _deleted(scenario, target, seed, again, "nothing-old")
+    return _deleted(draft, again, "nothing-old")
 
 
-def _deleted(scenario: v.Scenario, target: v.TargetFacts, seed: int, again: list[v.Step], last: str) -> v.Plan:
-    leader, away, other = v.replica_roles(scenario, seed)
+def _deleted(draft: v.Draft, again: list[v.Step], last: str) -> v.Plan:
+    leader, away, other = draft.roles
     recreate: list[v.Step] = [
         v.CreateTopicProbe(
             as_="again", node=other, topic="gone", replicas=2, timeout_ms=10_000, expect=v.answers("LD-57", "served")
@@ -69,27 +69,15 @@ def _deleted(scenario: v.Scenario, target: v.TargetFacts, seed: int, again: list
         *(again or [absent]),
         *v.teardown(),
     ]
-    return v.build_plan(
-        scenario,
-        target,
-        seed,
-        topics=[v.topic([leader, away, other])],
-        steps=steps,
-        coverage=[
-            v.FaultProven(fault="kill"),
-            v.StepDone(step="old"),
-            v.StepDone(step=last),
-            v.Acknowledged(by="p1", acks="all", after="restart.ended"),
-        ],
-    )
+    return draft.plan(steps, v.StepDone(step="old"), v.StepDone(step=last), v.acknowledged("restart.ended"))
 
 
-def created(scenario: v.Scenario, target: v.TargetFacts, seed: int) -> v.Plan:
+def created(draft: v.Draft) -> v.Plan:
     """The creation of a topic on a paused broker fails in time, and the broker that carried it out dies.
 
     The next creation, without these two brokers, cleans the remains; they find their requests in their queues.
     """
-    leader, away, coordinator = v.replica_roles(scenario, seed)
+    leader, away, coordinator = draft.roles
     steps = [
         *v.setup(leader),
         v.inject("sleep", v.PauseParameters(nodes=away)),
@@ -119,26 +107,14 @@ def created(scenario: v.Scenario, target: v.TargetFacts, seed: int) -> v.Plan:
         v.IsrIs(as_="on-its-own", partition="late-0", is_=leader, expect=v.must("LD-42")),
         *v.teardown(),
     ]
-    return v.build_plan(
-        scenario,
-        target,
-        seed,
-        timing=v.scaled_timing(target, session_ms=LONG_SESSION_MS),
-        topics=[v.topic([leader, away, coordinator])],
-        steps=steps,
-        coverage=[
-            v.FaultProven(fault="sleep"),
-            v.FaultProven(fault="kill"),
-            v.StepDone(step="left-over"),
-            v.StepDone(step="created"),
-            v.Acknowledged(by="p1", acks="all", after="wake.ended"),
-        ],
+    return draft.timed(session_ms=LONG_SESSION_MS).plan(
+        steps, v.StepDone(step="left-over"), v.StepDone(step="created"), v.acknowledged("wake.ended")
     )
 
 
-def reassigned(scenario: v.Scenario, target: v.TargetFacts, seed: int) -> v.Plan:
+def reassigned(draft: v.Draft) -> v.Plan:
     """The new replica is paused when the partition moves to it: the reassignment waits for it, and then completes."""
-    leader, old, away = v.replica_roles(scenario, seed)
+    leader, old, away = draft.roles
     steps = [
         *v.setup(leader),
         v.inject("sleep", v.PauseParameters(nodes=away)),
@@ -156,27 +132,17 @@ def reassigned(scenario: v.Scenario, target: v.TargetFacts, seed: int) -> v.Plan
         log.has_line("closed", old, log.completed("close-replica", "t-0"), v.must("LD-46")),
         *v.teardown(),
     ]
-    return v.build_plan(
-        scenario,
-        target,
-        seed,
-        timing=v.scaled_timing(target, session_ms=3000),
-        topics=[v.topic([leader, old])],
-        steps=steps,
-        coverage=[
-            v.FaultProven(fault="sleep"),
-            v.StepDone(step="moved"),
-            v.Acknowledged(by="p1", acks="all", after="moved.ended"),
-        ],
+    return draft.timed(session_ms=3000).plan(
+        steps, v.StepDone(step="moved"), v.acknowledged("moved.ended"), topics=[v.topic([leader, old])]
     )
 
 
-def silent(scenario: v.Scenario, target: v.TargetFacts, seed: int) -> v.Plan:
+def silent(draft: v.Draft) -> v.Plan:
     """The old replica dies as the partition moves away from it, without writes: the reassignment does not wait for it.
 
     Its log is removed from its disk when it returns.
     """
-    leader, old, new = v.replica_roles(scenario, seed)
+    leader, old, new = draft.roles
     steps = [
         *v.setup(leader, partition="u-0", work=False),
         v.Produce(as_="before", topic="u", records=20, idempotent=True, expect=v.answers("LIVE-03", "served")),
@@ -193,19 +159,13 @@ def silent(scenario: v.Scenario, target: v.TargetFacts, seed: int) -> v.Plan:
         *v.teardown(work=False),
         v.Produce(as_="after", topic="u", records=20, idempotent=True, expect=v.answers("LIVE-03", "served")),
     ]
-    return v.build_plan(
-        scenario,
-        target,
-        seed,
+    return draft.plan(
+        steps,
+        v.StepDone(step="moved"),
+        v.StepDone(step="closes"),
+        v.acknowledged(by="after", at_least=20),
         topics=[v.topic([leader, old], name="u", min_isr=1)],
         workload=v.WorkloadSpec(),
-        steps=steps,
-        coverage=[
-            v.FaultProven(fault="kill"),
-            v.StepDone(step="moved"),
-            v.StepDone(step="closes"),
-            v.Acknowledged(by="after", acks="all", at_least=20),
-        ],
     )
 
 

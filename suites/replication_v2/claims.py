@@ -9,9 +9,9 @@ CANNOT_RUN, LOST_ITS_ID = 2, 1
 """Exit codes of a broker."""
 
 
-def taken(scenario: v.Scenario, target: v.TargetFacts, seed: int) -> v.Plan:
+def taken(draft: v.Draft) -> v.Plan:
     """The second process for a leader's id waits for the claim, takes nothing from the queue, and ends."""
-    original, *others = v.replica_roles(scenario, seed)
+    original, *others = draft.roles
     duplicate = v.duplicate_of(original, "empty")
     other = others[0]
     steps = [
@@ -41,28 +41,21 @@ def taken(scenario: v.Scenario, target: v.TargetFacts, seed: int) -> v.Plan:
         v.Heal(as_="duplicate-is-gone", fault="duplicate"),
         *v.teardown(),
     ]
-    return v.build_plan(
-        scenario,
-        target,
-        seed,
-        timing=v.scaled_timing(target, lease_ms=3000),
+    return draft.timed(lease_ms=3000).plan(
+        steps,
+        v.StepDone(step="refused"),
+        v.StepDone(step="original-metadata"),
+        v.acknowledged("refused.ended"),
         topology=v.zookeeper_cluster(more=[duplicate]),
-        topics=[v.topic([original, *others])],
-        steps=steps,
-        coverage=[
-            v.StepDone(step="refused"),
-            v.StepDone(step="original-metadata"),
-            v.Acknowledged(by="p1", acks="all", after="refused.ended"),
-        ],
     )
 
 
-def after_expiry(scenario: v.Scenario, target: v.TargetFacts, seed: int) -> v.Plan:
+def after_expiry(draft: v.Draft) -> v.Plan:
     """The original is cut from ZooKeeper until its session expires and another process has its id; then it ends.
 
     It returns with its log once the other process is gone.
     """
-    leader, original, other = v.replica_roles(scenario, seed)
+    leader, original, _ = draft.roles
     duplicate = v.duplicate_of(original, "empty")
     steps = [
         *v.setup(leader),
@@ -80,18 +73,11 @@ def after_expiry(scenario: v.Scenario, target: v.TargetFacts, seed: int) -> v.Pl
         v.Start(as_="original-starts", nodes=original),
         *v.teardown(),
     ]
-    return v.build_plan(
-        scenario,
-        target,
-        seed,
+    return draft.plan(
+        steps,
+        v.StepDone(step="taken"),
+        v.acknowledged("duplicate-dies.ended"),
         topology=v.zookeeper_cluster(more=[duplicate]),
-        topics=[v.topic([leader, original, other])],
-        steps=steps,
-        coverage=[
-            v.FaultProven(fault="cut"),
-            v.StepDone(step="taken"),
-            v.Acknowledged(by="p1", acks="all", after="duplicate-dies.ended"),
-        ],
     )
 
 

@@ -7,14 +7,13 @@ from fencepost.suites import vocabulary as v
 ANSWERS_STILL_MS = 1000
 
 
-def silent(scenario: v.Scenario, target: v.TargetFacts, seed: int) -> v.Plan:
+def silent(draft: v.Draft) -> v.Plan:
     """No broker knows whether it still leads, so none serves; with a ZooKeeper quorum all serve again.
 
     The last server still answers for a moment before it knows that it has no quorum.
     """
-    leader, *followers = v.replica_roles(scenario, seed)
-    timing = v.scaled_timing(target)
-    over = v.After(event="lost.proven", plus_ms=timing.session_ms + ANSWERS_STILL_MS)
+    leader = draft.leader
+    over = v.After(event="lost.proven", plus_ms=draft.timing.session_ms + ANSWERS_STILL_MS)
     asked: list[v.Step] = [
         step
         for broker in map(v.node_name, v.BROKER_IDS)
@@ -25,27 +24,18 @@ def silent(scenario: v.Scenario, target: v.TargetFacts, seed: int) -> v.Plan:
     steps = [
         *v.setup(leader),
         v.inject("lost", v.KillParameters(nodes=("zk-1", "zk-2"))),
-        v.Hold(as_="session-over", after="lost.proven", ms=timing.session_ms + ANSWERS_STILL_MS),
+        v.Hold(as_="session-over", after="lost.proven", ms=draft.timing.session_ms + ANSWERS_STILL_MS),
         *asked,
         v.Heal(as_="mend", fault="lost"),
         v.WorkloadAcks(as_="goes-on", more=20, expect=v.must("LIVE-03")),
         *v.teardown(),
     ]
-    return v.build_plan(
-        scenario,
-        target,
-        seed,
-        timing=timing,
+    return draft.plan(
+        steps,
+        v.StepDone(step=f"alone-{leader}-produce"),
+        v.acknowledged("mend.ended"),
         topology=v.zookeeper_cluster(servers=3),
-        topics=[v.topic([leader, *followers])],
-        steps=steps,
-        workload=v.workload_with_losses(target),
-        deviations=v.expected_losses(target, "may"),
-        coverage=[
-            v.FaultProven(fault="lost"),
-            v.StepDone(step=f"alone-{leader}-produce"),
-            v.Acknowledged(by="p1", acks="all", after="mend.ended"),
-        ],
+        may_lose=True,
     )
 
 

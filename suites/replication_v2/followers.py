@@ -11,9 +11,9 @@ LONG_SESSION_MS = 8000
 """Long enough that a follower which hears nothing stays registered."""
 
 
-def paused(scenario: v.Scenario, target: v.TargetFacts, seed: int) -> v.Plan:
+def paused(draft: v.Draft) -> v.Plan:
     """The follower is paused past KeepInSyncTime and its session: the leader drops it, and takes it back in sync."""
-    leader, follower, other = v.replica_roles(scenario, seed)
+    leader, follower, other = draft.roles
     steps = [
         *v.setup(leader),
         v.inject("sleep", v.PauseParameters(nodes=follower)),
@@ -24,25 +24,15 @@ def paused(scenario: v.Scenario, target: v.TargetFacts, seed: int) -> v.Plan:
         v.IsrIs(as_="rejoined", partition="t-0", has=follower, expect=v.must("LD-71", "LD-16")),
         *v.teardown(),
     ]
-    return v.build_plan(
-        scenario,
-        target,
-        seed,
-        topics=[v.topic([leader, follower, other])],
-        steps=steps,
-        coverage=[
-            v.FaultProven(fault="sleep"),
-            v.Acknowledged(by="p1", acks="all", after="dropped.ended", before="wake.begun"),
-        ],
-    )
+    return draft.plan(steps, v.acknowledged("dropped.ended", before="wake.begun"))
 
 
-def slow_to_be_notified(scenario: v.Scenario, target: v.TargetFacts, seed: int) -> v.Plan:
+def slow_to_be_notified(draft: v.Draft) -> v.Plan:
     """A follower does not hear ZooKeeper for a while, and the partition is moved away from it.
 
     The close request waits in its queue. Until it hears of it, the follower replicates on, since its session lives.
     """
-    leader, follower, other = v.replica_roles(scenario, seed)
+    leader, follower, other = draft.roles
     asked = log.requested("close-replica", "t-0", follower)
     steps = [
         *v.setup(leader),
@@ -60,28 +50,18 @@ def slow_to_be_notified(scenario: v.Scenario, target: v.TargetFacts, seed: int) 
         v.AssignmentIs(as_="moved", partition="t-0", is_=(leader, other), expect=v.must("LD-76")),
         *v.teardown(),
     ]
-    return v.build_plan(
-        scenario,
-        target,
-        seed,
-        timing=v.scaled_timing(target, session_ms=LONG_SESSION_MS),
-        topics=[v.topic([leader, follower, other])],
-        steps=steps,
-        coverage=[
-            v.FaultProven(fault="deaf"),
-            v.StepDone(step="closes"),
-            v.Acknowledged(by="p1", acks="all", after="deaf.proven", before="mend.begun"),
-        ],
+    return draft.timed(session_ms=LONG_SESSION_MS).plan(
+        steps, v.StepDone(step="closes"), v.acknowledged("deaf.proven", before="mend.begun")
     )
 
 
-def full(scenario: v.Scenario, target: v.TargetFacts, seed: int) -> v.Plan:
+def full(draft: v.Draft) -> v.Plan:
     """The queue of a broker that is away is filled, first with requests to start, then with requests to close.
 
     Start requests are dropped for a topic that is deleted; close requests are never dropped, so that the leader finds
     no space for its own, and retries when the broker has returned and drained the queue.
     """
-    leader, away, other = v.replica_roles(scenario, seed)
+    leader, away, other = draft.roles
     queue = f"/brokers/state/{v.node_id(away)}"
     starts = [
         log.request(f"start-{each}", away, "start-replica", "t-0", sender=other, epoch=each) for each in range(QUEUE)
@@ -129,19 +109,7 @@ def full(scenario: v.Scenario, target: v.TargetFacts, seed: int) -> v.Plan:
         v.MetadataProbe(as_="nowhere", node=away, topic="one", expect=v.answers("LD-04", "error:3")),
         *v.teardown(),
     ]
-    return v.build_plan(
-        scenario,
-        target,
-        seed,
-        topics=[v.topic([leader, away, other])],
-        steps=steps,
-        coverage=[
-            v.FaultProven(fault="kill"),
-            v.StepDone(step="shrunk"),
-            v.StepDone(step="full"),
-            v.Acknowledged(by="p1", acks="all", after="restart.ended"),
-        ],
-    )
+    return draft.plan(steps, v.StepDone(step="shrunk"), v.StepDone(step="full"), v.acknowledged("restart.ended"))
 
 
 SCENARIOS = (

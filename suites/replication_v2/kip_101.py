@@ -23,10 +23,11 @@ LAG_MS = 20_000
 """Long enough that the stalls of this scenario drop no replica from the ISR."""
 
 
-def truncated(diverge: bool, scenario: v.Scenario, target: v.TargetFacts, seed: int) -> v.Plan:
-    leader, follower, third = v.replica_roles(scenario, seed)
-    timing = v.scaled_timing(target, lag_ms=LAG_MS)
-    silent = max(timing.session_ms, timing.lease_ms)
+def truncated(diverge: bool, draft: v.Draft) -> v.Plan:
+    target = draft.target
+    leader, follower, third = draft.roles
+    draft = draft.timed(lag_ms=LAG_MS)
+    silent = max(draft.timing.session_ms, draft.timing.lease_ms)
     steps = [
         *v.setup(leader, partition="u-0", work=False),
         v.Produce(as_="before", topic="u", records=BEFORE, idempotent=True, expect=v.answers("LIVE-03", "served")),
@@ -40,16 +41,12 @@ def truncated(diverge: bool, scenario: v.Scenario, target: v.TargetFacts, seed: 
         *v.teardown(work=False),
         v.Produce(as_="afterwards", topic="u", records=FEWER, idempotent=True, expect=v.answers("LIVE-03", "served")),
     ]
-    return v.build_plan(
-        scenario,
-        target,
-        seed,
-        timing=timing,
+    return draft.plan(
+        steps,
+        *_seen(diverge, target),
         topics=[v.topic([leader, follower, third], name="u", min_isr=1)],
         workload=v.WorkloadSpec(),
-        steps=steps,
         deviations=_found(target, diverge),
-        coverage=[*_seen(diverge, target)],
     )
 
 
@@ -164,19 +161,12 @@ def _found(target: v.TargetFacts, diverge: bool) -> list[v.Deviation]:
 def _seen(diverge: bool, target: v.TargetFacts) -> list[v.Coverage]:
     """Return the coverage: every record was acknowledged at acks=all before any broker died, in each design."""
     common: list[v.Coverage] = [
-        v.FaultProven(fault="slow"),
-        v.FaultProven(fault="not-notified"),
-        v.FaultProven(fault="bounce"),
-        v.FaultProven(fault="both-die"),
         v.StepDone(step="committed"),
-        v.Acknowledged(by="before", acks="all", at_least=BEFORE),
-        *(
-            v.Acknowledged(by=f"unreported-{each}", acks="all", before="bounce.injected")
-            for each in range(1, UNREPORTED + 1)
-        ),
+        v.acknowledged(by="before", at_least=BEFORE),
+        *(v.acknowledged(before="bounce.injected", by=f"unreported-{each}") for each in range(1, UNREPORTED + 1)),
     ]
     if diverge and target.leader_driven:
-        common.append(v.Acknowledged(by="others", acks="all", at_least=OTHERS, after="both-die.proven"))
+        common.append(v.acknowledged("both-die.proven", by="others", at_least=OTHERS))
     return common
 
 

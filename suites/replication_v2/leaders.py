@@ -16,9 +16,9 @@ TAKEN = 40
 """An epoch that no partition of a short run reaches by itself."""
 
 
-def killed(scenario: v.Scenario, target: v.TargetFacts, seed: int) -> v.Plan:
+def killed(draft: v.Draft) -> v.Plan:
     """The next leader has the next epoch; the old one returns as a follower, and stays one."""
-    leader, *others = v.replica_roles(scenario, seed)
+    leader, *others = draft.roles
     steps = [
         *v.setup(leader),
         *_only_the_leader(*others),
@@ -37,17 +37,7 @@ def killed(scenario: v.Scenario, target: v.TargetFacts, seed: int) -> v.Plan:
         v.LeaderIs(as_="leads-again", partition="t-0", is_=leader, within_ms=1000, expect=v.never("LD-45")),
         *v.teardown(),
     ]
-    return v.build_plan(
-        scenario,
-        target,
-        seed,
-        topics=[v.topic([leader, *others])],
-        steps=steps,
-        coverage=[
-            v.FaultProven(fault="kill"),
-            v.Acknowledged(by="p1", acks="all", after="moved.ended", before="restart.begun"),
-        ],
-    )
+    return draft.plan(steps, v.acknowledged("moved.ended", before="restart.begun"))
 
 
 def _only_the_leader(asked: str, asking: str) -> list[v.Step]:
@@ -60,16 +50,16 @@ def _only_the_leader(asked: str, asking: str) -> list[v.Step]:
     ]
 
 
-def waits(scenario: v.Scenario, target: v.TargetFacts, seed: int) -> v.Plan:
+def waits(draft: v.Draft) -> v.Plan:
     """A new leader waits for one follower, which lives and cannot reach it, until KeepInSyncTime has passed.
 
     Until then it answers followers and no client, and neither does its other follower, which reaches it, and which
     stands for election so late that it does not win.
     """
-    leader, *others = v.replica_roles(scenario, seed)
+    leader, *others = draft.roles
     one, two = others
     guest = v.node_name(v.GUEST_ID)
-    timing = v.scaled_timing(target, lag_ms=WAITS_MS)
+    draft = draft.timed(lag_ms=WAITS_MS)
     steps = [
         *v.setup(leader),
         v.inject("apart", v.StallParameters(from_=one, to=two)),
@@ -83,28 +73,18 @@ def waits(scenario: v.Scenario, target: v.TargetFacts, seed: int) -> v.Plan:
         v.WorkloadAcks(as_="goes-on", more=20, expect=v.must("LD-55")),
         *v.teardown(),
     ]
-    return v.build_plan(
-        scenario,
-        target,
-        seed,
-        timing=timing,
+    return draft.plan(
+        steps,
+        v.StepDone(step="not-yet"),
+        v.acknowledged("at-last.ended"),
         topology=v.zookeeper_cluster(more=[v.fourth_broker(LATE_TO_STAND)]),
         topics=[v.topic([leader, *others, guest], min_isr=1)],
-        steps=steps,
-        coverage=[
-            v.FaultProven(fault="apart"),
-            v.FaultProven(fault="apart-too"),
-            v.FaultProven(fault="kill"),
-            v.StepDone(step="not-yet"),
-            v.Acknowledged(by="p1", acks="all", after="at-last.ended"),
-        ],
     )
 
 
-def paused(scenario: v.Scenario, target: v.TargetFacts, seed: int) -> v.Plan:
+def paused(draft: v.Draft) -> v.Plan:
     """The leader is paused past its session, with requests in its sockets; it wakes without any leadership."""
-    leader, *others = v.replica_roles(scenario, seed)
-    timing = v.scaled_timing(target)
+    leader = draft.leader
     steps = [
         *v.setup(leader),
         v.Bind(as_="broker-epoch", value=f"broker-epoch:{leader}"),
@@ -116,7 +96,7 @@ def paused(scenario: v.Scenario, target: v.TargetFacts, seed: int) -> v.Plan:
                 topic="t",
                 acks=acks,
                 background=True,
-                timeout_ms=6 * timing.session_ms,
+                timeout_ms=6 * draft.timing.session_ms,
                 expect=v.never_serves("DLD-15"),
             )
             for acks in (1, "all")
@@ -129,25 +109,12 @@ def paused(scenario: v.Scenario, target: v.TargetFacts, seed: int) -> v.Plan:
         v.IsrIs(as_="rejoined", partition="t-0", has=leader, expect=v.must("LD-49")),
         *v.teardown(),
     ]
-    return v.build_plan(
-        scenario,
-        target,
-        seed,
-        timing=timing,
-        topics=[v.topic([leader, *others])],
-        steps=steps,
-        coverage=[
-            v.FaultProven(fault="sleep"),
-            v.StepDone(step="asleep-1"),
-            v.StepDone(step="asleep-all"),
-            v.Acknowledged(by="p1", acks="all", after="moved.ended"),
-        ],
-    )
+    return draft.plan(steps, v.StepDone(step="asleep-1"), v.StepDone(step="asleep-all"), v.acknowledged("moved.ended"))
 
 
-def two_die(scenario: v.Scenario, target: v.TargetFacts, seed: int) -> v.Plan:
+def two_die(draft: v.Draft) -> v.Plan:
     """Two leaders die in turn, the second as soon as it leads: the third has a later epoch than both."""
-    first, *others = v.replica_roles(scenario, seed)
+    first = draft.leader
     steps = [
         *v.setup(first),
         v.Bind(as_="epoch", value="leader-epoch:t-0"),
@@ -161,29 +128,15 @@ def two_die(scenario: v.Scenario, target: v.TargetFacts, seed: int) -> v.Plan:
         v.Heal(as_="first-returns", fault="first-dies"),
         *v.teardown(),
     ]
-    return v.build_plan(
-        scenario,
-        target,
-        seed,
-        topics=[v.topic([first, *others])],
-        steps=steps,
-        workload=v.workload_with_losses(target),
-        deviations=v.expected_losses(target, "may"),
-        coverage=[
-            v.FaultProven(fault="first-dies"),
-            v.FaultProven(fault="second-dies"),
-            v.StepDone(step="later"),
-            v.Acknowledged(by="p1", acks="all", after="first-returns.ended"),
-        ],
-    )
+    return draft.plan(steps, v.StepDone(step="later"), v.acknowledged("first-returns.ended"), may_lose=True)
 
 
-def between_its_writes(scenario: v.Scenario, target: v.TargetFacts, seed: int) -> v.Plan:
+def between_its_writes(draft: v.Draft) -> v.Plan:
     """The ISR path holds an epoch whose leader died before it wrote the leader's path: the epoch counts as used.
 
     The step writes that epoch while no broker runs that could lead.
     """
-    leader, follower, other = v.replica_roles(scenario, seed)
+    leader, follower, other = draft.roles
     ids = ",".join(str(v.node_id(broker)) for broker in (leader, follower))
     steps = [
         *v.setup(other, partition="t-0"),
@@ -199,19 +152,17 @@ def between_its_writes(scenario: v.Scenario, target: v.TargetFacts, seed: int) -
         *v.teardown(),
         v.MetadataProbe(as_="known", node=other, topic="u", expect=v.answers("DLD-19", "served")),
     ]
-    return v.build_plan(
-        scenario,
-        target,
-        seed,
+    return draft.plan(
+        steps,
+        v.StepDone(step="taken"),
+        v.StepDone(step="never-twice"),
         topics=[v.topic([other], min_isr=1), v.topic([leader, follower], name="u", min_isr=1)],
-        steps=steps,
-        coverage=[v.FaultProven(fault="both-die"), v.StepDone(step="taken"), v.StepDone(step="never-twice")],
     )
 
 
-def preferred_returns(scenario: v.Scenario, target: v.TargetFacts, seed: int) -> v.Plan:
+def preferred_returns(draft: v.Draft) -> v.Plan:
     """Leadership returns by itself, without a request, when the preferred replica has caught up."""
-    leader, *others = v.replica_roles(scenario, seed)
+    leader = draft.leader
     returns: list[v.Step] = [
         v.IsrIs(as_="rejoined", partition="t-0", has=leader, expect=v.must("LD-71")),
         v.LeaderIs(as_="leads-again", partition="t-0", is_=leader, expect=v.must("LD-73")),
@@ -226,23 +177,16 @@ def preferred_returns(scenario: v.Scenario, target: v.TargetFacts, seed: int) ->
         *returns,
         *v.teardown(),
     ]
-    return v.build_plan(
-        scenario,
-        target,
-        seed,
-        topics=[v.topic([leader, *others])],
-        steps=steps,
-        coverage=[v.FaultProven(fault="kill"), v.Acknowledged(by="p1", acks="all", after="leads-again.ended")],
-    )
+    return draft.plan(steps, v.acknowledged("leads-again.ended"))
 
 
-def replaced_unheard(scenario: v.Scenario, target: v.TargetFacts, seed: int) -> v.Plan:
+def replaced_unheard(draft: v.Draft) -> v.Plan:
     """An administrator deletes the leader's znode, and the leader does not hear that another one was elected.
 
     Its session lives, so ZooKeeper takes what it writes. Its followers have left it: once they lack a record it drops
     them from its ISR, and that write must not undo the epoch and the ISR of its successor.
     """
-    leader, *others = v.replica_roles(scenario, seed)
+    leader = draft.leader
     steps = [
         *v.setup(leader),
         v.Bind(as_="epoch", value="leader-epoch:t-0"),
@@ -257,19 +201,11 @@ def replaced_unheard(scenario: v.Scenario, target: v.TargetFacts, seed: int) -> 
         v.WorkloadAcks(as_="goes-on", more=20, expect=v.must("LIVE-03")),
         *v.teardown(),
     ]
-    return v.build_plan(
-        scenario,
-        target,
-        seed,
-        timing=v.scaled_timing(target, session_ms=HEARD_MS, lag_ms=DROPPED_MS),
-        topics=[v.topic([leader, *others])],
-        steps=steps,
-        coverage=[
-            v.FaultProven(fault="deaf"),
-            v.OutcomeSeen(step="believes", outcome="served"),
-            v.StepDone(step="drops-them"),
-            v.Acknowledged(by="p1", acks="all", after="hears.ended"),
-        ],
+    return draft.timed(session_ms=HEARD_MS, lag_ms=DROPPED_MS).plan(
+        steps,
+        v.OutcomeSeen(step="believes", outcome="served"),
+        v.StepDone(step="drops-them"),
+        v.acknowledged("hears.ended"),
     )
 
 

@@ -28,17 +28,16 @@ def replies_lost(leader: str) -> v.Step:
     return v.inject("cut", v.OneWayParameters(from_="zookeeper", to=leader))
 
 
-def without_zookeeper(fault: FromZooKeeper, scenario: v.Scenario, target: v.TargetFacts, seed: int) -> v.Plan:
+def without_zookeeper(fault: FromZooKeeper, draft: v.Draft) -> v.Plan:
     """After one session timeout the leader serves no client, whether ZooKeeper has expired its session or not."""
-    leader, *followers = v.replica_roles(scenario, seed)
-    timing = v.scaled_timing(target)
-    over = v.After(event="cut.proven", plus_ms=timing.session_ms)
+    leader = draft.leader
+    over = v.After(event="cut.proven", plus_ms=draft.timing.session_ms)
     steps = [
         *v.setup(leader),
         v.Bind(as_="broker-epoch", value=f"broker-epoch:{leader}"),
         v.Bind(as_="epoch", value="leader-epoch:t-0"),
         fault(leader),
-        v.Hold(as_="session-over", after="cut.proven", ms=timing.session_ms),
+        v.Hold(as_="session-over", after="cut.proven", ms=draft.timing.session_ms),
         *v.service_probes("alone", leader, v.never_serves("DLD-15"), after=over),
         *(_moves(leader) if fault is not replies_lost else []),
         *v.service_probes("deposed", leader, v.never_serves("DLD-15"), repeat=1, after=over),
@@ -47,18 +46,10 @@ def without_zookeeper(fault: FromZooKeeper, scenario: v.Scenario, target: v.Targ
         v.BrokerActive(as_="active", node=leader, expect=v.must("DLD-16")),
         *v.teardown(),
     ]
-    return v.build_plan(
-        scenario,
-        target,
-        seed,
-        timing=timing,
-        topics=[v.topic([leader, *followers])],
-        steps=steps,
-        coverage=[
-            v.FaultProven(fault="cut"),
-            v.StepDone(step="alone-produce"),
-            v.Acknowledged(by="p1", acks="all", after="mend.ended" if fault is replies_lost else "moved.ended"),
-        ],
+    return draft.plan(
+        steps,
+        v.StepDone(step="alone-produce"),
+        v.acknowledged("mend.ended" if fault is replies_lost else "moved.ended"),
     )
 
 
@@ -94,11 +85,10 @@ def records_lost(leader: str, followers: tuple[str, ...]) -> v.Step:
     return v.inject("cut", v.OneWayParameters(from_=leader, to=followers))
 
 
-def without_followers(fault: FromFollowers, scenario: v.Scenario, target: v.TargetFacts, seed: int) -> v.Plan:
+def without_followers(fault: FromFollowers, draft: v.Draft) -> v.Plan:
     """The leader reaches ZooKeeper, so it goes on leading: alone in its ISR, below min.insync.replicas."""
-    leader, *others = v.replica_roles(scenario, seed)
+    leader, *others = draft.roles
     followers = tuple(others)
-    timing = v.scaled_timing(target)
     steps = [
         *v.setup(leader),
         v.Bind(as_="epoch", value="leader-epoch:t-0"),
@@ -125,24 +115,16 @@ def without_followers(fault: FromFollowers, scenario: v.Scenario, target: v.Targ
         v.ProduceProbe(
             as_="leads", node=leader, topic="t", acks=1, timeout_ms=3000, expect=v.answers("LD-68", "served")
         ),
-        v.LeaderIs(as_="deposed", partition="t-0", is_not=leader, within_ms=timing.session_ms, expect=v.never("LD-01")),
+        v.LeaderIs(
+            as_="deposed", partition="t-0", is_not=leader, within_ms=draft.timing.session_ms, expect=v.never("LD-01")
+        ),
         v.LeaderEpochAbove(as_="moved", partition="t-0", value="$epoch", within_ms=200, expect=v.never("LD-03")),
         v.Heal(as_="mend", fault="cut"),
         v.IsrIs(as_="together", partition="t-0", has=(leader, *followers), expect=v.must("LD-71")),
         *v.teardown(),
     ]
-    return v.build_plan(
-        scenario,
-        target,
-        seed,
-        timing=timing,
-        topics=[v.topic([leader, *followers])],
-        steps=steps,
-        coverage=[
-            v.FaultProven(fault="cut"),
-            v.StepDone(step="too-few"),
-            v.Acknowledged(by="p1", acks="all", after="together.ended"),
-        ],
+    return draft.plan(
+        steps, v.StepDone(step="too-few"), v.acknowledged("together.ended"), topics=[v.topic([leader, *followers])]
     )
 
 

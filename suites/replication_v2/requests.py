@@ -6,13 +6,13 @@ from fencepost.suites import vocabulary as v
 from fencepost.suites.replication_v2 import log_lines as log
 
 
-def former_leader(scenario: v.Scenario, target: v.TargetFacts, seed: int) -> v.Plan:
+def former_leader(draft: v.Draft) -> v.Plan:
     """A close request at an old epoch is carried out, since a close is compared with no epoch; a start request at that
     epoch is ignored, and one at the present epoch is carried out. The replica restarts empty, and catches up.
 
     Its leader also asks it to start when it finds that it does not fetch: it may be out of the ISR for a moment.
     """
-    leader, follower, other = v.replica_roles(scenario, seed)
+    leader = draft.leader
     started = f"{log.completed('start-replica', 't-0')} request from leader [0-9]+"
     steps = [
         *v.setup(leader),
@@ -40,27 +40,15 @@ def former_leader(scenario: v.Scenario, target: v.TargetFacts, seed: int) -> v.P
         v.WorkloadAcks(as_="goes-on", more=20, expect=v.must("LIVE-03")),
         *v.teardown(),
     ]
-    return v.build_plan(
-        scenario,
-        target,
-        seed,
-        topics=[v.topic([leader, follower, other])],
-        steps=steps,
-        coverage=[
-            v.FaultProven(fault="kill"),
-            v.StepDone(step="ignores"),
-            v.StepDone(step="starts-now"),
-            v.Acknowledged(by="p1", acks="all", after="back.ended"),
-        ],
-    )
+    return draft.plan(steps, v.StepDone(step="ignores"), v.StepDone(step="starts-now"), v.acknowledged("back.ended"))
 
 
-def lifecycle(scenario: v.Scenario, target: v.TargetFacts, seed: int) -> v.Plan:
+def lifecycle(draft: v.Draft) -> v.Plan:
     """A partition moves under load, away from its leader; each broker logs its requests and steps.
 
     A broker that does not host the partition is not notified of its changes of leader.
     """
-    leader, follower, added = v.replica_roles(scenario, seed)
+    leader, follower, added = draft.roles
     to = (follower, added)
     life: list[v.Step] = [
         log.has_line("noticed", leader, log.reached("noticed", "t-0"), v.must("LD-19")),
@@ -82,13 +70,8 @@ def lifecycle(scenario: v.Scenario, target: v.TargetFacts, seed: int) -> v.Plan:
         v.MetadataProbe(as_="known", node=leader, topic="t", expect=v.answers("DLD-19", "served")),
         *v.teardown(),
     ]
-    return v.build_plan(
-        scenario,
-        target,
-        seed,
-        topics=[v.topic([leader, follower])],
-        steps=steps,
-        coverage=[v.StepDone(step="closed-itself"), v.Acknowledged(by="p1", acks="all", after="led.ended")],
+    return draft.plan(
+        steps, v.StepDone(step="closed-itself"), v.acknowledged("led.ended"), topics=[v.topic([leader, follower])]
     )
 
 

@@ -15,12 +15,12 @@ STARTED_WITHIN_MS = 120_000
 DEADLINE_MS = 300_000
 
 
-def counted(replicas: int, scenario: v.Scenario, target: v.TargetFacts, seed: int) -> v.Plan:
+def counted(replicas: int, draft: v.Draft) -> v.Plan:
     """There are as many watches on leaders as replicas. The topics exist before the brokers start.
 
     One partition loses its leader: only the brokers that host it are notified.
     """
-    leader = v.replica_roles(scenario, seed)[0]
+    leader = draft.roles[0]
     partitions = TOPICS * PARTITIONS
     woken, asleep = _hosts("many-7", replicas)
     steps: list[v.Step] = [
@@ -44,14 +44,12 @@ def counted(replicas: int, scenario: v.Scenario, target: v.TargetFacts, seed: in
         ),
         v.LeaderEpochAbove(as_="next", partition="many-7-0", value=0, expect=v.must("LD-31")),
     ]
-    plan = v.build_plan(
-        scenario,
-        target,
-        seed,
-        timing=v.scaled_timing(target, session_ms=LONG_SESSION_MS, lag_ms=LONG_SESSION_MS),
+    plan = draft.timed(session_ms=LONG_SESSION_MS, lag_ms=LONG_SESSION_MS).plan(
+        [*v.setup(leader), *steps, *v.teardown()],
+        v.StepDone(step="counted"),
+        v.StepDone(step="next"),
+        v.acknowledged(),
         topics=[v.topic([leader], min_isr=1), *_many(replicas)],
-        steps=[*v.setup(leader), *steps, *v.teardown()],
-        coverage=[v.StepDone(step="counted"), v.StepDone(step="next"), v.Acknowledged(by="p1", acks="all")],
     )
     return plan.model_copy(update={"deadline_ms": DEADLINE_MS})
 
@@ -78,9 +76,9 @@ def _hosts(name: str, replicas: int) -> tuple[list[str], list[str]]:
     return [v.node_name(each) for each in hosts], [v.node_name(each) for each in v.BROKER_IDS if each not in hosts]
 
 
-def no_herd(scenario: v.Scenario, target: v.TargetFacts, seed: int) -> v.Plan:
+def no_herd(draft: v.Draft) -> v.Plan:
     """A leader that shares one partition with each of two others dies: each is notified of its own, and no other."""
-    dead, first, second = v.replica_roles(scenario, seed)
+    dead, first, second = draft.roles
     topics = {"t": (first, second), "u": (dead, first), "v": (dead, second)}
     steps = [
         *v.setup(first),
@@ -98,18 +96,12 @@ def no_herd(scenario: v.Scenario, target: v.TargetFacts, seed: int) -> v.Plan:
         v.Heal(as_="restart", fault="kill"),
         *v.teardown(),
     ]
-    return v.build_plan(
-        scenario,
-        target,
-        seed,
+    return draft.plan(
+        steps,
+        v.StepDone(step="u-moved"),
+        v.StepDone(step="v-moved"),
+        v.acknowledged("v-moved.ended"),
         topics=[v.topic(replicas, name=name, min_isr=1) for name, replicas in topics.items()],
-        steps=steps,
-        coverage=[
-            v.FaultProven(fault="kill"),
-            v.StepDone(step="u-moved"),
-            v.StepDone(step="v-moved"),
-            v.Acknowledged(by="p1", acks="all", after="v-moved.ended"),
-        ],
     )
 
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 from fencepost.suites import vocabulary as v
 
 
-def paused_follower(scenario: v.Scenario, target: v.TargetFacts, seed: int) -> v.Plan:
+def paused_follower(draft: v.Draft) -> v.Plan:
     """A follower sleeps until it has left the ISR, wakes, and returns."""
-    leader, follower, other = v.replica_roles(scenario, seed)
+    leader, follower, _ = draft.roles
     steps = [
         *v.setup(leader),
         v.inject("nap", v.PauseParameters(nodes=follower)),
@@ -16,14 +16,7 @@ def paused_follower(scenario: v.Scenario, target: v.TargetFacts, seed: int) -> v
         v.IsrIs(as_="back", partition="t-0", has=follower, expect=v.must("ACME-01")),
         *v.teardown(),
     ]
-    return v.build_plan(
-        scenario,
-        target,
-        seed,
-        topics=[v.topic([leader, follower, other])],
-        steps=steps,
-        coverage=[v.FaultProven(fault="nap"), v.Acknowledged(by="p1", acks="all", after="wake.ended")],
-    )
+    return draft.plan(steps, v.acknowledged("wake.ended"))
 
 
 SCENARIOS = (
