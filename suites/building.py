@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from fencepost.faults.disks.rule_fault import RuleParameters
+from fencepost.harness.checkers.owed import every_run, every_workload
 from fencepost.harness.plan.base import After, Expect, ExpectOutcome, Level
 from fencepost.harness.plan.conditions import (
     AdministratorServed,
@@ -15,7 +16,6 @@ from fencepost.harness.plan.conditions import (
     WorkloadAcks,
 )
 from fencepost.harness.plan.injects import InjectStep
-from fencepost.harness.plan.judged import JUDGED_IN_EVERY_RUN, every_workload
 from fencepost.harness.plan.model import (
     Acknowledged,
     ConsumerSpec,
@@ -154,8 +154,6 @@ def provable(
     exercised = [each for each in named if each in claimed or target.follows_its_documents]
     return tuple(
         dict.fromkeys(
-            each
-            for each in (*exercised, *claimed, *JUDGED_IN_EVERY_RUN, *every_workload(workload))
-            if target.owes(each)
+            each for each in (*exercised, *claimed, *every_run(), *every_workload(workload)) if target.owes(each)
         )
     )

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Final, Literal
 
+from fencepost.harness.checkers.owed import broken_by_loss
 from fencepost.harness.plan.base import Expect, ExpectOutcome, Level
-from fencepost.harness.plan.judged import BROKEN_BY_LOSS
 from fencepost.harness.plan.model import Deviation
 from fencepost.suites.target_facts import TargetFacts
 
@@ -57,6 +57,6 @@ def expected_losses(target: TargetFacts, level: Literal["must", "may"]) -> list[
         Deviation(difference=ACKNOWLEDGED_LOSS, requirement="ACK-01", level=level, mechanism=TRUNCATION),
         *(
             Deviation(difference=ACKNOWLEDGED_LOSS, requirement=each, level="may", mechanism=TRUNCATION)
-            for each in BROKEN_BY_LOSS
+            for each in broken_by_loss()
         ),
     ]

@@ -46,6 +46,7 @@ from fencepost.faults.processes.pause import PauseParameters
 from fencepost.faults.processes.restored import RestoredParameters
 from fencepost.faults.processes.rolling_restart import RollingRestartParameters
 from fencepost.faults.processes.terminate import TerminateParameters
+from fencepost.harness.checkers.owed import broken_by_loss
 from fencepost.harness.network.addresses import CLIENT_PORT, PEER_PORT
 from fencepost.harness.plan.base import After, Expect, ExpectOutcome, Level, LogLine, NodeRefs, Release, Value
 from fencepost.harness.plan.conditions import (
@@ -80,7 +81,6 @@ from fencepost.harness.plan.conditions import (
 )
 from fencepost.harness.plan.dialect import Dialect
 from fencepost.harness.plan.injects import inject
-from fencepost.harness.plan.judged import BROKEN_BY_LOSS
 from fencepost.harness.plan.model import (
     Acknowledged,
     Attempted,
@@ -250,7 +250,6 @@ from fencepost.suites.znodes import (
 __all__ = [
     "ACKNOWLEDGED_LOSS",
     "ALL_DESIGNS",
-    "BROKEN_BY_LOSS",
     "BROKER_IDS",
     "CLIENT_PORT",
     "CONSUMER",
@@ -420,6 +419,7 @@ __all__ = [
     "ZnodeStep",
     "acknowledged",
     "answers",
+    "broken_by_loss",
     "cluster_with_a_guest",
     "combined_cluster",
     "configured",

@@ -9,11 +9,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from fencepost.harness.plan.judged import BROKEN_BY_LOSS
+from fencepost.harness.checkers.owed import broken_by_loss
 from fencepost.harness.plan.model import Deviation, Topology
 from fencepost.harness.targets.file import TargetFile
 
-DEVIATING_REQUIREMENTS = ("ACK-01", *BROKEN_BY_LOSS)
+DEVIATING_REQUIREMENTS = ("ACK-01", *broken_by_loss())
 """The requirements that the loss of acknowledged records breaks."""
 
 FORGETFUL_LEADERS = frozenset({"AK-13", "AZ-06"})

@@ -31,8 +31,8 @@ from fencepost.harness.campaign.features import (
 )
 from fencepost.harness.campaign.operations.operation import Operation
 from fencepost.harness.campaign.script import Script
+from fencepost.harness.checkers.owed import every_run, every_workload
 from fencepost.harness.cluster.availability import unavailable_reason
-from fencepost.harness.plan.judged import every_run, every_workload
 from fencepost.harness.plan.model import Acknowledged, Coverage, FaultProven, NodeSettings, Plan
 from fencepost.harness.targets.file import TargetFile
 from fencepost.harness.targets.registry import load, reference_of

@@ -1,12 +1,14 @@
 """Aborted read (G1a): a record whose send definitely failed was read."""
 
 from fencepost.harness.checkers.check import Check
+from fencepost.harness.checkers.checker import checker
 from fencepost.harness.checkers.history import History, SendOutcome
 from fencepost.results.records.verdict import Basis, Finding
 
 CHECK = Check("aborted-read", "A record was read although its produce had failed", "ACK-03", Basis.PRESENCE)
 
 
+@checker(CHECK, rank=22, every_run=True)
 def aborted_read(history: History) -> Finding:
     """Judge the records whose send failed; one with an unknown outcome may have happened. Linear in sends and reads."""
     failed = {send.value: send for send in history.sends if send.outcome is SendOutcome.FAIL}

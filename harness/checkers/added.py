@@ -15,10 +15,10 @@ from fencepost.results.records.verdict import Finding, Verdict
 GROUP = "fencepost.checkers"
 """The group of entry points that name checkers: `acme = "acme_fencepost.checkers:CHECKERS"`."""
 
-Checker = Callable[[History], Finding]
+AddedChecker = Callable[[History], Finding]
 
 
-def added_checkers(references: Iterable[str], beside: Sequence[Path]) -> tuple[Checker, ...]:
+def added_checkers(references: Iterable[str], beside: Sequence[Path]) -> tuple[AddedChecker, ...]:
     """Return the checkers of installed packages, and those that `references` name in modules also `beside` a file.
 
     ExtensionError if one cannot be loaded.
@@ -27,14 +27,14 @@ def added_checkers(references: Iterable[str], beside: Sequence[Path]) -> tuple[C
     return (*of_packages, *(each for reference in references for each in _load(reference, beside)))
 
 
-def identities(checkers: Iterable[Checker]) -> tuple[Check, ...]:
-    """Return the identities that the modules of these checkers define: the constants of the type `Check`."""
-    modules = [sys.modules.get(getattr(checker, "__module__", "")) for checker in checkers]
-    found = [each for module in modules if module is not None for each in vars(module).values()]
-    return tuple(dict.fromkeys(each for each in found if isinstance(each, Check)))
+def identities(checkers: Iterable[AddedChecker]) -> dict[Check, str]:
+    """Return the constants of the type `Check` that the modules of these checkers define, with these modules."""
+    names = dict.fromkeys(str(getattr(checker, "__module__", "")) for checker in checkers)
+    modules = [module for name in names if (module := sys.modules.get(name)) is not None]
+    return {each: module.__name__ for module in modules for each in vars(module).values() if isinstance(each, Check)}
 
 
-def _load(reference: str, beside: Sequence[Path]) -> tuple[Checker, ...]:
+def _load(reference: str, beside: Sequence[Path]) -> tuple[AddedChecker, ...]:
     loaded = load_reference(reference, beside)
     checkers = tuple(loaded) if isinstance(loaded, tuple | list) else (loaded,)
     if not all(callable(each) for each in checkers):
@@ -42,7 +42,7 @@ def _load(reference: str, beside: Sequence[Path]) -> tuple[Checker, ...]:
     return tuple(_guarded(each, reference) for each in checkers)
 
 
-def _guarded(checker: Checker, reference: str) -> Checker:
+def _guarded(checker: AddedChecker, reference: str) -> AddedChecker:
     """Let a checker that fails end in a finding, so that the others still judge the run."""
 
     @functools.wraps(checker)

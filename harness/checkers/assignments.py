@@ -8,8 +8,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 
 from fencepost.harness.checkers.check import Check
+from fencepost.harness.checkers.checker import checker
 from fencepost.harness.checkers.control import TopicPartition
-from fencepost.harness.checkers.topic_requests import topic_requests
+from fencepost.harness.checkers.topics_at_end import TopicsAtEnd
 from fencepost.harness.plan.model import Plan
 from fencepost.harness.plan.probes import ApiProbe, ReassignProbe
 from fencepost.harness.plan.steps import ZnodeStep
@@ -23,12 +24,10 @@ REPLICAS_AS_ASKED = Check(
 )
 
 
-def replicas_as_asked(plan: Plan, journal: Journal, forgotten_by: str = "") -> Finding:
-    """Judge the decided states of partitions that no step creates anew or moves. Linear in the journal.
-
-    `forgotten_by` is the fault by which a voter may have forgotten what had been decided; empty if none did.
-    """
-    anew = {each.topic for each in topic_requests(plan, journal) if each.kind != "grow"}
+@checker(REPLICAS_AS_ASKED, rank=62, every_run=True)
+def replicas_as_asked(plan: Plan, journal: Journal, topics: TopicsAtEnd) -> Finding:
+    """Judge the decided states of partitions that no step creates anew or moves. Linear in the journal."""
+    anew = {each.topic for each in topics.requests if each.kind != "grow"}
     moved = set(_moved(plan))
     given: dict[TopicPartition, tuple[int, ...]] = {
         (topic.name, number): tuple(replicas)
@@ -49,8 +48,8 @@ def replicas_as_asked(plan: Plan, journal: Journal, forgotten_by: str = "") -> F
                 rows.append((where, _listed(wanted), _listed(data["replicas"]), f"{event.t:.2f} s"))
     if not rows:
         return REPLICAS_AS_ASKED.held(judged, f"Partitions have the replicas that were asked for ({judged} states).")
-    if forgotten_by:
-        return REPLICAS_AS_ASKED.unjudged(f"The fault {forgotten_by} took away what a voter had decided.")
+    if topics.forgotten_by:
+        return REPLICAS_AS_ASKED.unjudged(f"The fault {topics.forgotten_by} took away what a voter had decided.")
     where, wanted_ids, found, at = rows[0]
     return REPLICAS_AS_ASKED.broken(
         judged,

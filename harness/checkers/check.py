@@ -11,6 +11,14 @@ UNKNOWN_OFFSET = "unknown offset"
 
 
 @dataclass(frozen=True, slots=True)
+class RunCheck:
+    """The identity of a check of the run itself, which judges no rule of its own. `says` explains it."""
+
+    name: str
+    says: str
+
+
+@dataclass(frozen=True, slots=True)
 class Check:
     """The identity of a checker. `anomaly` is the title of its findings; `basis` is the evidence of its violations."""
 
@@ -20,6 +28,10 @@ class Check:
     basis: Basis
     also: tuple[str, ...] = ()
     """Further requirements that it judges."""
+
+    @property
+    def requirements(self) -> tuple[str, ...]:
+        return self.requirement, *self.also
 
     def held(self, judged: int, message: str, **evidence: Any) -> Finding:
         """Return a pass: all `judged` items, which may be none, were right."""

@@ -11,6 +11,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any, NamedTuple
 
 from fencepost.harness.checkers.check import Check, extent
+from fencepost.harness.checkers.checker import LossRole, checker
 from fencepost.harness.checkers.control import TopicPartition
 from fencepost.harness.checkers.history import History, Poll, Read
 from fencepost.results.records.verdict import Basis, Finding
@@ -29,6 +30,7 @@ class Move(NamedTuple):
     inside: bool
 
 
+@checker(BACK, rank=31, every_run=True, loss=LossRole.PART)
 def nonmonotonic_poll(history: History) -> Finding:
     """Judge that offsets only grow in each step of a consumer. Linear in the records read."""
     moves = list(_moves(history))
@@ -45,6 +47,7 @@ def nonmonotonic_poll(history: History) -> Finding:
     )
 
 
+@checker(SKIP, rank=32, every_run=True, loss=LossRole.PART)
 def poll_skip(history: History) -> Finding:
     """Judge that no step of a consumer passes over a known record. Linear in the records read, after one sort."""
     moves = list(_moves(history))

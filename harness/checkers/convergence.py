@@ -14,6 +14,7 @@ from __future__ import annotations
 from typing import Final
 
 from fencepost.harness.checkers.check import Check
+from fencepost.harness.checkers.checker import checker
 from fencepost.harness.checkers.exits import FORGETS_NOTHING
 from fencepost.harness.checkers.starvation import read_waits, starved
 from fencepost.harness.plan.model import Plan
@@ -24,6 +25,7 @@ from fencepost.results.records.verdict import Basis, Finding
 WHOLE: Final = Check("convergence", "The cluster did not become whole again", "LIVE-01", Basis.FAULT)
 
 
+@checker(WHOLE, rank=91)
 def check_convergence(plan: Plan, journal: Journal) -> list[Finding]:
     """Return a finding if the cluster was not whole at the end of the run; none if it was, or the run did not end."""
     begun = next((event.t for event in journal.of("step", "begin") if event.id == CONVERGE), None)

@@ -5,7 +5,9 @@ from collections.abc import Mapping
 from math import inf
 from typing import Any
 
-from fencepost.harness.checkers.history import Send, SendOutcome, read_history
+from fencepost.harness.checkers.check import RunCheck
+from fencepost.harness.checkers.checker import checker
+from fencepost.harness.checkers.history import History, Send, SendOutcome
 from fencepost.harness.checkers.instants import read_instants
 from fencepost.harness.plan.model import (
     Acknowledged,
@@ -20,15 +22,19 @@ from fencepost.harness.plan.model import (
 from fencepost.results.records.journal import Journal
 from fencepost.results.records.verdict import Finding, Verdict
 
+COVERAGE = RunCheck(
+    "coverage", "The run did what its plan needs, such as records acknowledged after a fault. Else it shows nothing."
+)
 
-def check_coverage(plan: Plan, journal: Journal) -> list[Finding]:
+
+@checker(COVERAGE, rank=95, coverage=True)
+def check_coverage(plan: Plan, journal: Journal, client_history: History) -> list[Finding]:
     """Return one finding for each coverage statement of the plan: met or not, with the count."""
     instants = read_instants(journal)
-    sends = read_history(journal).sends
     return [
         _not_asked(statement)
         if isinstance(statement, OutcomeSeen) and _was_not_asked(statement.step, journal)
-        else _finding(statement, *_measure(statement, journal, sends, instants))
+        else _finding(statement, *_measure(statement, journal, client_history, instants))
         for statement in plan.coverage
     ]
 
@@ -46,7 +52,7 @@ def _was_not_asked(step: str, journal: Journal) -> bool:
 def _not_asked(statement: OutcomeSeen) -> Finding:
     return Finding(
         verdict=Verdict.PASS,
-        check="coverage",
+        check=COVERAGE.name,
         title=f"The probe {statement.step} got the outcome {statement.outcome}",
         message=f"Not asked: the release does not have the request of {statement.step}.",
         evidence={"judged": 0, "that": statement.that},
@@ -54,7 +60,7 @@ def _not_asked(statement: OutcomeSeen) -> Finding:
 
 
 def _measure(
-    statement: Coverage, journal: Journal, sends: tuple[Send, ...], instants: Mapping[str, float]
+    statement: Coverage, journal: Journal, history: History, instants: Mapping[str, float]
 ) -> tuple[str, int, int]:
     """Return the requirement as a text, the number of times that it happened, and the number that is needed."""
     match statement:
@@ -66,17 +72,16 @@ def _measure(
             return f"operations of the node met the fault {fault}", hits, 1
         case Attempted():
             wanted = f"records were sent{_by(statement.by)}{_between(statement)}"
-            return wanted, len(_between_instants(statement, sends, instants)), statement.at_least
+            return wanted, len(_between_instants(statement, history.sends, instants)), statement.at_least
         case Acknowledged(acks=acks):
             wanted = f"records were acknowledged{'' if acks is None else f' at acks={acks}'}"
             wanted += f"{_by(statement.by)}{_between(statement)}"
             count = sum(
                 send.outcome is SendOutcome.OK and acks in (None, send.acks, _number(send.acks))
-                for send in _between_instants(statement, sends, instants)
+                for send in _between_instants(statement, history.sends, instants)
             )
             return wanted, count, statement.at_least
         case Committed(what=what, by=by):
-            history = read_history(journal)
             commits = history.transactions.acknowledged if what == "transactions" else history.groups.acknowledged
             after, before = _span(statement, instants)
             count = sum(after <= invoked < before and by in (None, process) for process, invoked in commits)
@@ -133,7 +138,7 @@ def _finding(statement: Coverage, wanted: str, count: int, needed: int) -> Findi
     met = count >= needed
     return Finding(
         verdict=Verdict.PASS if met else Verdict.INCONCLUSIVE,
-        check="coverage",
+        check=COVERAGE.name,
         title=wanted[0].upper() + wanted[1:],
         message=f"{'Covered' if met else 'Not covered'}: {wanted}: {count}, needed {needed}.",
         evidence={"judged": count, "needed": needed, "that": statement.that},

@@ -12,6 +12,7 @@ from collections.abc import Collection
 from math import inf
 
 from fencepost.harness.checkers.check import Check
+from fencepost.harness.checkers.checker import checker
 from fencepost.harness.checkers.control import TopicPartition
 from fencepost.harness.checkers.history import History, SendOutcome
 from fencepost.results.records.verdict import Basis, Finding
@@ -22,6 +23,7 @@ Place = tuple[TopicPartition, int]
 """A partition and an offset."""
 
 
+@checker(CHECK, rank=21, every_run=True)
 def duplicate(history: History) -> Finding:
     """Judge the records of idempotent producers. Linear in the records read."""
     places: dict[str, list[Place]] = defaultdict(list)

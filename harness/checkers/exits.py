@@ -25,7 +25,8 @@ from typing import Final
 
 from fencepost.faults.capabilities import ORDERLY, exit_in_words
 from fencepost.faults.registry import names_in_family
-from fencepost.harness.checkers.check import Check
+from fencepost.harness.checkers.check import Check, RunCheck
+from fencepost.harness.checkers.checker import checker
 from fencepost.harness.checkers.wrong_identity import started_with_wrong_identity
 from fencepost.harness.plan.conditions import NodeExited
 from fencepost.harness.plan.model import Plan
@@ -35,6 +36,9 @@ from fencepost.results.records.journal import Journal
 from fencepost.results.records.verdict import Basis, Finding, Verdict
 
 EXITS: Final = Check("node-exits", "A node ended by itself", "LIVE-07", Basis.ABSENCE)
+NODES: Final = RunCheck(
+    "nodes", "No node ended by itself over a fault or over the machine. Else the run is infrastructure."
+)
 
 _OF_DISKS = names_in_family("disks")
 _ENDS_PROCESSES = frozenset({"kill", "terminate", "crash-loop", "rolling-restart", "power-loss"})
@@ -56,6 +60,7 @@ OF_THE_MACHINE = re.compile(
 )
 
 
+@checker(EXITS, NODES, rank=81, every_run=True)
 def check_exits(plan: Plan, journal: Journal) -> list[Finding]:
     """Return a finding for each node that ended by itself and must not; one that LIVE-07 held if there is none."""
     started = {event.node or event.id for event in journal.of("node", "started")}
@@ -94,7 +99,7 @@ def _finding(exited: Event, reason: str, journal: Journal) -> Finding:
     if reason:
         return Finding(
             Verdict.INFRASTRUCTURE,
-            check="nodes",
+            check=NODES.name,
             title=EXITS.anomaly,
             message=f"{message} Not held against it: {reason}.",
             at=exited.t,

@@ -20,8 +20,11 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
+from fencepost.harness.checkers.check import RunCheck
+from fencepost.harness.checkers.checker import checker
 from fencepost.harness.checkers.coverage import matches
 from fencepost.harness.checkers.instants import read_instants
+from fencepost.harness.checkers.starvation import excuse_starved
 from fencepost.harness.plan.base import After, Expect, ExpectOutcome, KnownBug, Level
 from fencepost.harness.plan.conditions import AwaitStep
 from fencepost.harness.plan.model import Plan
@@ -87,6 +90,18 @@ class RequestAttempt:
         """Return the error as the answer names it, else its code; empty without an error."""
         known = (each for each in (self.body.get("error"), self.error) if each is not None)
         return next(known, "")
+
+
+EXPECTATIONS = RunCheck(
+    "expectations", "A step of the plan claims a requirement: its answers, or the condition it awaits, are judged."
+)
+SCENARIO = RunCheck("scenario", "Every step of the plan was done. Else the run is inconclusive.")
+
+
+@checker(EXPECTATIONS, SCENARIO, rank=90)
+def check_expectations(plan: Plan, journal: Journal) -> list[Finding]:
+    """Judge the steps; a deadline that passed while a node waited for a processor is not held against it."""
+    return excuse_starved(plan, journal, check(plan, journal))
 
 
 def check(plan: Plan, journal: Journal) -> list[Finding]:
@@ -187,7 +202,7 @@ def _nothing_asked(findings: list[Finding]) -> Iterator[Finding]:
     if findings and all("not_asked" in finding.evidence for finding in findings):
         yield Finding(
             Verdict.INCONCLUSIVE,
-            check="expectations",
+            check=EXPECTATIONS.name,
             title="Nothing could be asked",
             message=f"The release has none of the requests that this plan asks; the first: {findings[0].message}",
         )
@@ -297,7 +312,7 @@ def _steps_not_done(plan: Plan, ends: Mapping[str, Event]) -> Iterator[Finding]:
         if outcome == "failed" or (outcome == "missed" and name not in expected_to):
             yield Finding(
                 Verdict.INCONCLUSIVE,
-                check="scenario",
+                check=SCENARIO.name,
                 title="The scenario did not run to its end",
                 message=f"At `{name}`: {end.data.get('message', outcome)}.",
                 at=end.t,
@@ -327,7 +342,7 @@ def _finding(
 ) -> Finding:
     return Finding(
         verdict=verdict,
-        check="expectations",
+        check=EXPECTATIONS.name,
         title=name,
         message=message,
         requirement=expect.requirement if expect else None,

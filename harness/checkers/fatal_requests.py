@@ -11,6 +11,7 @@ from dataclasses import dataclass, replace
 from math import inf
 
 from fencepost.harness.checkers.check import Check
+from fencepost.harness.checkers.checker import Need, checker
 from fencepost.harness.checkers.disturbances import is_client_request
 from fencepost.harness.checkers.exits import unexplained_exits
 from fencepost.harness.checkers.stability import Stability, moves_without_cause
@@ -37,27 +38,28 @@ class _Sent:
         return f"{self.name} ({self.request}, {self.begin:.2f} s)"
 
 
-def fatal_requests(run: Stability) -> Finding:
+@checker(CHECK, rank=79, needs=[Need.CONTROLLERS], every_run=True)
+def fatal_requests(stability: Stability) -> Finding:
     """Judge that controllers outlive the requests of the plan, in office. Linear in steps and moves."""
-    sent = list(_requests(run))
+    sent = list(_requests(stability))
     rows: list[tuple[str, str, str, str]] = []
     times: list[float] = []
-    alone = replace(run, requests_disturb=False)
+    alone = replace(stability, requests_disturb=False)
     for before, after in moves_without_cause(alone):
-        since = after.t - run.quorum_seconds
-        if any(alone.disturbances.of_node(voter, since, after.t) for voter in run.voters):
+        since = after.t - stability.quorum_seconds
+        if any(alone.disturbances.of_node(voter, since, after.t) for voter in stability.voters):
             continue  # a voter that was away and comes back may have campaigned
         if asked := _within(sent, since, after.t):
-            name = run.names.get(before.active, str(before.active))
+            name = stability.names.get(before.active, str(before.active))
             rows.append((name, f"lost epoch {before.epoch}", f"{after.t:.2f} s", asked))
             times.append(after.t)
-    for exited in unexplained_exits(run.plan, run.journal):
-        if exited.id in _controllers(run, exited.t) and (asked := _within(sent, exited.t - SECONDS, exited.t)):
+    for exited in unexplained_exits(stability.plan, stability.journal):
+        if exited.id in _controllers(stability, exited.t) and (asked := _within(sent, exited.t - SECONDS, exited.t)):
             rows.append((exited.id, f"ended with code {exited.data.get('exit_code')}", f"{exited.t:.2f} s", asked))
             times.append(exited.t)
     if not rows:
         message = f"No controller was stopped by one of {len(sent)} steps with requests of clients."
-        return CHECK.held(len(sent) if run.shows_deciders else 0, message)
+        return CHECK.held(len(sent) if stability.shows_deciders else 0, message)
     controller, what, t, asked = rows[times.index(min(times))]
     return CHECK.broken(
         len(sent),
@@ -68,10 +70,10 @@ def fatal_requests(run: Stability) -> Finding:
     )
 
 
-def _requests(run: Stability) -> Iterator[_Sent]:
-    ends = {event.id: event.t for event in run.journal.of("step", "end")}
-    steps = {run.plan.step_name(place): step for place, step in enumerate(run.plan.steps)}
-    for event in run.journal.of("step", "begin"):
+def _requests(stability: Stability) -> Iterator[_Sent]:
+    ends = {event.id: event.t for event in stability.journal.of("step", "end")}
+    steps = {stability.plan.step_name(place): step for place, step in enumerate(stability.plan.steps)}
+    for event in stability.journal.of("step", "begin"):
         step = steps.get(event.id)
         if isinstance(step, ProbeStep) and is_client_request(step):
             request = step.api if isinstance(step, ApiProbe) else step.request
@@ -83,6 +85,6 @@ def _within(sent: list[_Sent], since: float, until: float) -> str:
     return ", ".join(each.cell for each in sent if each.begin <= until and each.end >= since)
 
 
-def _controllers(run: Stability, t: float) -> tuple[str, ...]:
+def _controllers(stability: Stability, t: float) -> tuple[str, ...]:
     """Return the controllers that a request can end: each of a quorum, or the broker that is elected."""
-    return tuple(run.controllers(t, t)) if run.dialect.uses_zookeeper else run.voters
+    return tuple(stability.controllers(t, t)) if stability.dialect.uses_zookeeper else stability.voters

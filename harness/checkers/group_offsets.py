@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 from math import inf
 
 from fencepost.harness.checkers.check import Check
+from fencepost.harness.checkers.checker import Need, checker
 from fencepost.harness.checkers.group_history import Assignment, Groups, OffsetCommit, OffsetFetch
 from fencepost.harness.checkers.history import History
 from fencepost.results.records.verdict import Basis, Finding
@@ -45,6 +46,7 @@ class _Register:
         return [(each, offset) for each, offset in self.commits if each.completed is not None and each.completed < t]
 
 
+@checker(KEPT, rank=44, needs=[Need.GROUPS], every_run=True)
 def group_offsets(history: History) -> Finding:
     """Judge the committed offsets that coordinators answered, and those at which members began.
 
@@ -87,6 +89,7 @@ def group_offsets(history: History) -> Finding:
     )
 
 
+@checker(OWNED, rank=45, needs=[Need.GROUPS], every_run=True)
 def commit_of_former_member(history: History) -> Finding:
     """Judge the synchronous commits of partitions that another member had since. Linear, after one sort.
 

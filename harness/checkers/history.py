@@ -18,7 +18,7 @@ from enum import Enum
 from functools import cached_property
 from typing import Any, NamedTuple
 
-from fencepost.harness.checkers.control import NewestViews, TopicPartition, read_control
+from fencepost.harness.checkers.control import ControlHistory, NewestViews, TopicPartition, read_control
 from fencepost.harness.checkers.group_history import NO_GROUPS, Groups, read_groups
 from fencepost.harness.checkers.transaction_history import NO_TRANSACTIONS, Transactions, read_transactions
 from fencepost.results.records.events import Event
@@ -219,8 +219,12 @@ def value_of(payload: bytes | None) -> str:
     return (payload or b"").split(b" ", 1)[0].decode(errors="replace")
 
 
-def read_history(journal: Journal) -> History:
-    """Return the sends, polls and final read that the journal has. Linear in its events."""
+def read_history(journal: Journal, control: ControlHistory | None = None) -> History:
+    """Return the sends, polls and final read that the journal has. Linear in its events.
+
+    `control` are the views that it has, if they were read before.
+    """
+    control = read_control(journal) if control is None else control
     sends: dict[str, Send] = {}
     polls: list[Poll] = []
     spans: dict[TopicPartition, tuple[int, int]] = {}
@@ -238,7 +242,6 @@ def read_history(journal: Journal) -> History:
                 read_until = event.t
                 unstable = {(topic, part): (at, end) for topic, part, at, end in event.data.get("unstable", ())}
                 spans |= {(topic, part): (start, end) for topic, part, start, end in event.data["partitions"]}
-    control = read_control(journal)
     final = _final(spans, polls[began:])
     return History(
         tuple(sends.values()),

@@ -6,6 +6,7 @@ Only acks=all counts as acknowledged: a record written with acks=1 may be trunca
 from collections import defaultdict
 
 from fencepost.harness.checkers.check import Check, extent
+from fencepost.harness.checkers.checker import LossRole, checker
 from fencepost.harness.checkers.control import TopicPartition
 from fencepost.harness.checkers.history import History
 from fencepost.results.records.verdict import Basis, Finding
@@ -13,6 +14,7 @@ from fencepost.results.records.verdict import Basis, Finding
 CHECK = Check("inconsistent-offsets", "One offset held several records", "ACK-04", Basis.PRESENCE)
 
 
+@checker(CHECK, rank=20, every_run=True, loss=LossRole.PART)
 def inconsistent_offsets(history: History) -> Finding:
     """Judge that each offset held one record: each time after the first that it was read or acknowledged. Linear."""
     seen: dict[tuple[TopicPartition, int], dict[str, tuple[float, str]]] = defaultdict(dict)

@@ -10,6 +10,7 @@ from dataclasses import replace
 from typing import Any
 
 from fencepost.harness.checkers.check import Check
+from fencepost.harness.checkers.checker import Need, checker
 from fencepost.harness.checkers.control import (
     DECIDED,
     ControlHistory,
@@ -18,6 +19,7 @@ from fencepost.harness.checkers.control import (
     TopicPartition,
     named_observer,
 )
+from fencepost.harness.plan.dialect import Dialect
 from fencepost.results.records.verdict import Basis, Finding
 
 ONE_LEADER = Check("one-leader", "A leader epoch had two leaders", "ISR-01", Basis.PRESENCE)
@@ -28,12 +30,13 @@ ONE_CONTROLLER_IN_ZOOKEEPER = replace(ONE_CONTROLLER, requirement="INT-01", also
 """The same on designs with ZooKeeper, whose document states it as well."""
 
 
-def one_leader(history: ControlHistory) -> Finding:
+@checker(ONE_LEADER, rank=70, every_run=True)
+def one_leader(control: ControlHistory) -> Finding:
     """Judge that each leader epoch had one leader. A view without a leader (-1) contradicts none."""
     first: dict[tuple[TopicPartition, tuple[int, int]], PartitionObservation] = {}
     views = 0
     wrong: list[tuple[PartitionObservation, PartitionObservation]] = []
-    for view in history.partitions:
+    for view in control.partitions:
         if view.leader < 0 or not view.has_epoch:
             continue
         views += 1
@@ -42,7 +45,7 @@ def one_leader(history: ControlHistory) -> Finding:
             wrong.append((known, view))
     if not wrong:
         message = f"Each of {len(first)} leader epochs seen had one leader ({views} views)."
-        return ONE_LEADER.held(views - len(first) if history.shows_decisions else 0, message)
+        return ONE_LEADER.held(views - len(first) if control.shows_decisions else 0, message)
     _, view = wrong[0]
     return ONE_LEADER.broken(
         len(first),
@@ -53,20 +56,21 @@ def one_leader(history: ControlHistory) -> Finding:
     )
 
 
-def leader_epochs_grow(history: ControlHistory) -> Finding:
+@checker(EPOCHS_GROW, rank=71, every_run=True)
+def leader_epochs_grow(control: ControlHistory) -> Finding:
     """Judge that leader epochs grow in the views of one process of one node; a restarted process may know less."""
     last: dict[tuple[str, int, TopicPartition], PartitionObservation] = {}
     wrong: list[tuple[PartitionObservation, PartitionObservation]] = []
-    views = [view for view in history.partitions if view.has_epoch]
+    views = [view for view in control.partitions if view.has_epoch]
     for view in views:
-        key = (view.observer, history.incarnation(view.observer, view.t), view.partition)
+        key = (view.observer, control.incarnation(view.observer, view.t), view.partition)
         before = last.get(key)
         if before and view.version < before.version:
             wrong.append((before, view))
         last[key] = view
     if not wrong:
         message = f"No leader epoch went back in {len(views)} views of partitions."
-        return EPOCHS_GROW.held(len(views) - len(last) if history.shows_decisions else 0, message)
+        return EPOCHS_GROW.held(len(views) - len(last) if control.shows_decisions else 0, message)
     before, after = wrong[0]
     where = named_observer(after.observer) if after.observer == DECIDED else f"the views of {after.observer}"
     return EPOCHS_GROW.broken(
@@ -81,29 +85,33 @@ def leader_epochs_grow(history: ControlHistory) -> Finding:
     )
 
 
+@checker(LAWFUL_ISR, rank=72, every_run=True)
 def lawful_isr(
-    history: ControlHistory, assigned: Mapping[TopicPartition, tuple[int, ...]], *, may_outlast: bool = False
+    control: ControlHistory,
+    assigned: Mapping[TopicPartition, tuple[int, ...]],
+    dialect: Dialect = Dialect.KIP_631,
 ) -> Finding:
     """Judge that each ISR holds its leader, and assigned replicas only.
 
     If a view does not describe the assignment, each replica that ever was assigned is lawful: in `assigned`, from the
     plan, or in another view.
 
-    `may_outlast`: a reassignment ends with the ISR still holding the old leader, and the next leader's first own ISR is
-    without it ("write (RAR + ISR) as the new ISR", replication design V2, completePartitionReassignment). So a replica
-    that was assigned and in the ISR may stay in it for a while. It may not come back, and not be in the last ISR under
-    a leader.
+    Where there are no controllers, a reassignment ends with the ISR still holding the old leader, and the next leader's
+    first own ISR is without it ("write (RAR + ISR) as the new ISR", replication design V2,
+    completePartitionReassignment). So a replica that was assigned and in the ISR may stay in it for a while. It may not
+    come back, and not be in the last ISR under a leader.
     """
+    may_outlast = not dialect.has_controllers
     ever: dict[TopicPartition, set[int]] = {partition: set(replicas) for partition, replicas in assigned.items()}
-    for view in history.partitions:
+    for view in control.partitions:
         if view.replicas is not None:
             ever.setdefault(view.partition, set()).update(view.replicas)
     rows: list[tuple[Any, ...]] = []
     first: list[float] = []
     judged = 0
     staying: dict[TopicPartition, set[int]] = {}
-    last = {view.partition: view for view in history.partitions if view.observer == DECIDED}
-    for view in history.partitions:
+    last = {view.partition: view for view in control.partitions if view.observer == DECIDED}
+    for view in control.partitions:
         replicas = view.replicas if view.replicas is not None else ever.get(view.partition)
         if view.leader < 0 and replicas is None:
             continue
@@ -122,7 +130,7 @@ def lawful_isr(
             first.append(view.t)
     if not rows:
         message = f"Each of {judged} ISRs seen held its leader and assigned replicas only."
-        return LAWFUL_ISR.held(judged if history.shows_decisions else 0, message)
+        return LAWFUL_ISR.held(judged if control.shows_decisions else 0, message)
     return LAWFUL_ISR.broken(
         judged,
         f"{len(rows)} of {judged} ISRs seen hold an unassigned replica or lack their leader.",
@@ -132,14 +140,22 @@ def lawful_isr(
     )
 
 
-def one_controller(history: ControlHistory, check: Check = ONE_CONTROLLER) -> Finding:
-    """Judge that each controller epoch had one active controller. Under a partition two may be active, in two epochs.
+@checker(ONE_CONTROLLER, rank=73, needs=[Need.QUORUM], every_run=True)
+def one_controller(control: ControlHistory) -> Finding:
+    """Judge that each controller epoch had one active controller. In two epochs, two may be active side by side."""
+    return _one_controller(control, ONE_CONTROLLER)
 
-    `check` is `ONE_CONTROLLER`, or its form for designs with ZooKeeper.
-    """
+
+@checker(ONE_CONTROLLER_IN_ZOOKEEPER, rank=73, needs=[Need.ZOOKEEPER], every_run=True)
+def one_controller_in_zookeeper(control: ControlHistory) -> Finding:
+    """Judge that each epoch of an election in ZooKeeper had one active controller."""
+    return _one_controller(control, ONE_CONTROLLER_IN_ZOOKEEPER)
+
+
+def _one_controller(control: ControlHistory, check: Check) -> Finding:
     first: dict[int, ControllerObservation] = {}
     wrong: list[tuple[ControllerObservation, ControllerObservation]] = []
-    for view in history.controllers:
+    for view in control.controllers:
         if view.active < 0:
             continue
         known = first.setdefault(view.epoch, view)

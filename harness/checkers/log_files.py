@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from fencepost.harness.checkers.check import Check
+from fencepost.harness.checkers.checker import Need, checker
 from fencepost.harness.checkers.checkpoints import HIGH_WATERMARKS, LEADER_EPOCHS, BadCheckpoint, high_watermarks
 from fencepost.harness.checkers.replica_logs import ReplicaLog, Replicas
 from fencepost.results.records.journal import Journal
@@ -18,13 +19,10 @@ CHECKPOINTS = Check("checkpoints-within-log", "A checkpoint points beyond its lo
 TAILS = Check("torn-tails", "A log is damaged, and not by a kill", "SEG-05", Basis.PRESENCE)
 
 
-def check_log_files(replicas: Replicas, journal: Journal) -> tuple[Finding, Finding, Finding]:
-    """Judge the epochs, the checkpoints and the ends of all logs. Linear in the batches."""
-    logs = [log for at in sorted(replicas.logs) for log in replicas.of(at)]
-    return _epochs(logs), _checkpoints(logs, replicas), _tails(logs, _ended_orderly(journal))
-
-
-def _epochs(logs: list[ReplicaLog]) -> Finding:
+@checker(EPOCHS, rank=54, needs=[Need.LOGS], every_run=True)
+def log_epochs_grow(replicas: Replicas) -> Finding:
+    """Judge that the leader epochs of the batches of each log only grow. Linear in the batches."""
+    logs = replicas.all
     rows: list[tuple[Any, ...]] = []
     batches = judged = 0
     for log in logs:
@@ -47,8 +45,10 @@ def _epochs(logs: list[ReplicaLog]) -> Finding:
     )
 
 
-def _checkpoints(logs: list[ReplicaLog], replicas: Replicas) -> Finding:
+@checker(CHECKPOINTS, rank=55, needs=[Need.LOGS], every_run=True)
+def checkpoints_within_log(replicas: Replicas) -> Finding:
     """Judge the checkpoints of all log directories. A high watermark without a log is of a replica that was removed."""
+    logs = replicas.all
     by_folder = {log.folder: log for log in logs}
     rows: list[tuple[Any, ...]] = []
     judged = 0
@@ -91,8 +91,10 @@ def _wrong_epochs(log: ReplicaLog) -> Iterator[tuple[str, str]]:
         yield f"epoch {log.epochs[-1][0]} from {log.epochs[-1][1]}", "beyond the end"
 
 
-def _tails(logs: list[ReplicaLog], orderly: frozenset[str]) -> Finding:
+@checker(TAILS, rank=56, needs=[Need.LOGS], every_run=True)
+def torn_tails(replicas: Replicas, journal: Journal) -> Finding:
     """Judge that no log is damaged, and that no process that ended by SIGTERM left a torn end."""
+    logs, orderly = replicas.all, _ended_orderly(journal)
     torn = [log for log in logs if log.torn and log.node not in orderly]
     rows: list[tuple[Any, ...]] = [(log.folder.name, log.name, str(log.damage)) for log in logs if log.damage]
     rows += [

@@ -6,34 +6,23 @@ them, and from which logs they are absent. The findings of other rules that are 
 it.
 """
 
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any, Final
+from typing import Any
 
 from fencepost.harness.checkers.check import extent, named_places, within
+from fencepost.harness.checkers.checker import LossRole
 from fencepost.harness.checkers.control import TopicPartition
 from fencepost.harness.checkers.history import History, Promise
 from fencepost.harness.checkers.lost_write import skipped_promises
 from fencepost.harness.checkers.missing import successor
 from fencepost.harness.checkers.record_table import Place, RecordTable
+from fencepost.harness.checkers.registry import checkers
 from fencepost.harness.checkers.replica_logs import Replicas
 from fencepost.harness.checkers.unseen import gone_promises
 from fencepost.harness.checkers.vanished import vanished_records
 from fencepost.results.records.verdict import Finding, Verdict
-
-LEADS: Final = ("unseen", "lost-write", "consumed-then-vanished", "committed-kept")
-"""The checks of committed records, the first that is broken leads."""
-PARTS: Final = (
-    *LEADS,
-    "replicas-agree",
-    "one-content",
-    "inconsistent-offsets",
-    "poll-skip",
-    "nonmonotonic-poll",
-    "nonmonotonic-send",
-)
-"""The checks that a loss may break, too: consumers pass over a lost record, and its offset is given to another one."""
 
 
 @dataclass(frozen=True)
@@ -144,7 +133,7 @@ def one_loss(
     `missing` are the committed records that a member of the last ISR lacks. They belong to the loss where no final read
     tells more.
     """
-    lead = next((each for each in findings if _is_broken(each, LEADS)), None)
+    lead = next((each for each in findings if _is_broken(each, (LossRole.LEAD,))), None)
     if lead is None:
         return list(findings)
     places = _places(history, missing)
@@ -173,13 +162,18 @@ def _said(lead: Finding, loss: Loss) -> Finding:
 
 
 def _part(finding: Finding, lead: Finding, whole: Mapping[str, list[list[int]]]) -> Finding:
-    is_part = _is_broken(finding, PARTS) and within(finding.evidence["extent"], whole)
+    is_part = _is_broken(finding, LossRole) and within(finding.evidence["extent"], whole)
     return replace(finding, part_of=lead.check) if is_part else finding
 
 
-def _is_broken(finding: Finding, checks: Collection[str]) -> bool:
-    """Return whether the finding is a violation of one of these checks. A checker of another package has no extent."""
-    return finding.verdict is Verdict.VIOLATION and finding.check in checks and "extent" in finding.evidence
+def _is_broken(finding: Finding, roles: Iterable[LossRole]) -> bool:
+    """Return whether the finding is a violation of a check in one of these roles.
+
+    One of another package, or of what is not said of single records, has no extent.
+    """
+    roles_of_checks = {check.name: each.loss for each in checkers() for check in each.checks}
+    is_violation = finding.verdict is Verdict.VIOLATION and "extent" in finding.evidence
+    return is_violation and roles_of_checks.get(finding.check) in set(roles)
 
 
 def name_parts(findings: Iterable[Finding]) -> list[Finding]:

@@ -6,6 +6,7 @@ final read.
 """
 
 from fencepost.harness.checkers.check import Check, extent
+from fencepost.harness.checkers.checker import LossRole, checker
 from fencepost.harness.checkers.history import History, Promise
 from fencepost.harness.checkers.missing import COLUMNS, bounds, describe, intact_before, row, successor
 from fencepost.results.records.verdict import Basis, Finding
@@ -13,6 +14,7 @@ from fencepost.results.records.verdict import Basis, Finding
 CHECK = Check("lost-write", "Acknowledged records are lost", "ACK-01", Basis.ABSENCE)
 
 
+@checker(CHECK, rank=12, every_run=True, loss=LossRole.LEAD)
 def lost_write(history: History) -> Finding:
     """Judge the acknowledged records up to the highest offset read. Linear in sends and reads."""
     judged = _judged(history)

@@ -4,6 +4,7 @@ A producer without idempotence may reorder its own records by a retry: its steps
 """
 
 from fencepost.harness.checkers.check import Check, extent
+from fencepost.harness.checkers.checker import LossRole, checker
 from fencepost.harness.checkers.control import TopicPartition
 from fencepost.harness.checkers.history import History, Send, SendOutcome
 from fencepost.results.records.verdict import Basis, Finding
@@ -11,6 +12,7 @@ from fencepost.results.records.verdict import Basis, Finding
 CHECK = Check("nonmonotonic-send", "The offsets of an idempotent producer went back", "ACK-06", Basis.PRESENCE)
 
 
+@checker(CHECK, rank=30, every_run=True, loss=LossRole.PART)
 def nonmonotonic_send(history: History) -> Finding:
     """Judge the steps from one acknowledged send of a producer to its next. Linear in the sends."""
     last: dict[tuple[str, TopicPartition], Send] = {}

@@ -7,6 +7,7 @@ their own choice is not, so their topics are left out. A record that was sent to
 from collections.abc import Iterator
 
 from fencepost.harness.checkers.check import Check, extent, named_places
+from fencepost.harness.checkers.checker import checker
 from fencepost.harness.checkers.history import History, Read
 from fencepost.harness.plan.model import Plan
 from fencepost.harness.plan.probes import ApiProbe
@@ -34,6 +35,7 @@ def _requested(plan: Plan) -> Iterator[str]:
                 yield from (each.name for each in plan.topics) if name.startswith("$") else (name,)
 
 
+@checker(CHECK, rank=23, every_run=True)
 def phantom(history: History) -> Finding:
     """Judge all records that consumers and the final read got. Linear in sends and reads."""
     sent = {send.value: (_name(send.topic), send.partition) for send in history.sends}

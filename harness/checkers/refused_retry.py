@@ -15,6 +15,7 @@ from collections.abc import Iterator
 from typing import Final
 
 from fencepost.harness.checkers.check import Check
+from fencepost.harness.checkers.checker import checker
 from fencepost.harness.checkers.control import TopicPartition
 from fencepost.harness.checkers.exits import FORGETS_NOTHING
 from fencepost.harness.checkers.history import History, SendOutcome
@@ -28,6 +29,7 @@ _PARTITION = re.compile(r" for (\S+) \[(\d+)\]")
 """How the client library names the partition of the request."""
 
 
+@checker(CHECK, rank=80)
 def refused_retries(journal: Journal, history: History) -> list[Finding]:
     """Return a finding for each idempotent producer that was ended although its records are in the log."""
     if any(event.data.get("fault") not in FORGETS_NOTHING for event in journal.of("fault", "intent")):

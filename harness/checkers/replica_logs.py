@@ -16,6 +16,7 @@ from fencepost.harness.checkers.control import TopicPartition
 from fencepost.harness.checkers.history import value_of
 from fencepost.harness.checkers.segments import NO_SESSION, Batch, Flaw, Scan, Session, UnreadableBatch, records, scan
 from fencepost.harness.plan.model import NodeSpec, Plan
+from fencepost.results.records.journal import Journal
 
 RAFT_LOG = "__cluster_metadata"
 """The controllers' own log, which follows other rules."""
@@ -108,6 +109,11 @@ class Replicas:
     directories: Mapping[str, tuple[Path, ...]]
     nodes: tuple[NodeSpec, ...]
 
+    @property
+    def all(self) -> list[ReplicaLog]:
+        """Return all logs, in the order of their partitions."""
+        return [log for partition in sorted(self.logs) for log in self.of(partition)]
+
     def of(self, partition: TopicPartition) -> tuple[ReplicaLog, ...]:
         return self.logs.get(partition, ())
 
@@ -132,6 +138,14 @@ class Replicas:
 
 
 NO_REPLICAS = Replicas({}, {}, ())
+
+
+def missing_logs(plan: Plan, journal: Journal, nodes: Path) -> Iterator[str]:
+    """Yield the brokers that ran, and whose folders are gone; all brokers if the folder of the nodes itself is gone."""
+    ran = {event.node or event.id for event in journal.of("node", "started")}
+    for node in plan.topology.nodes:
+        if "broker" in node.roles and not (nodes / node.name).is_dir() and (node.name in ran or not nodes.is_dir()):
+            yield node.name
 
 
 def read_replicas(plan: Plan, nodes: Path) -> Replicas:

@@ -22,6 +22,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from fencepost.harness.checkers.check import Check, extent, named_places
+from fencepost.harness.checkers.checker import LossRole, Need, checker
 from fencepost.harness.checkers.committed import CommittedRecords, read_committed, was_recreated
 from fencepost.harness.checkers.control import TopicPartition
 from fencepost.harness.checkers.history import History
@@ -66,11 +67,6 @@ def compare_replicas(history: History, replicas: Replicas) -> ReplicaComparison:
         if replicas.of(at) and at not in history.deleted:
             _compare(history, at, committed, replicas, totals)
     return totals
-
-
-def check_replicas(comparison: ReplicaComparison, table: RecordTable) -> tuple[Finding, Finding, Finding]:
-    """Judge what the comparison found. `table` shows the wrong records on all replicas."""
-    return _kept(comparison, table), _one_content(comparison, table), _agree(comparison, table)
 
 
 def _compare(
@@ -225,63 +221,69 @@ def _absent(log: ReplicaLog, reference: ReplicaLog, bound: int) -> list[tuple[in
     return [(offset, either[offset][0]) for offset in only if start <= offset < bound]
 
 
-def _kept(totals: ReplicaComparison, table: RecordTable) -> Finding:
-    evidence = _evidence(totals) | {"records": totals.records}
-    if totals.missing:
+@checker(KEPT, rank=51, needs=[Need.LOGS], every_run=True, loss=LossRole.LEAD)
+def committed_kept(comparison: ReplicaComparison, table: RecordTable) -> Finding:
+    """Judge that each member of the last ISR holds every committed record."""
+    evidence = _evidence(comparison) | {"records": comparison.records}
+    if comparison.missing:
         return _broken(
             KEPT,
-            totals.compared,
-            totals.missing,
+            comparison.compared,
+            comparison.missing,
             table,
             "were acknowledged or served, and are not in the log of a member of the last ISR",
             evidence,
         )
-    if totals.unread_members:
-        where = ", ".join(totals.unread_members)
-        return KEPT.unjudged(f"A member's log of {where} could not be read: {totals.unreadable[0]}.", **evidence)
+    if comparison.unread_members:
+        where = ", ".join(comparison.unread_members)
+        return KEPT.unjudged(f"A member's log of {where} could not be read: {comparison.unreadable[0]}.", **evidence)
     message = (
-        f"Each of {totals.records} records that were acknowledged or served is in the log of every member of the ISR "
-        f"({totals.compared} comparisons; {totals.below} offsets are below the bound)."
+        f"Each of {comparison.records} records that were acknowledged or served is in the log of every member of the "
+        f"ISR ({comparison.compared} comparisons; {comparison.below} offsets are below the bound)."
     )
-    return KEPT.held(totals.compared, message, **evidence)
+    return KEPT.held(comparison.compared, message, **evidence)
 
 
-def _one_content(totals: ReplicaComparison, table: RecordTable) -> Finding:
-    evidence = _evidence(totals)
-    if totals.conflicts:
+@checker(ONE_CONTENT, rank=52, needs=[Need.LOGS], every_run=True, loss=LossRole.PART)
+def one_content(comparison: ReplicaComparison, table: RecordTable) -> Finding:
+    """Judge that no two replicas have different records at one offset, but for tails."""
+    evidence = _evidence(comparison)
+    if comparison.conflicts:
         return _broken(
             ONE_CONTENT,
-            totals.offsets,
-            totals.conflicts,
+            comparison.offsets,
+            comparison.conflicts,
             table,
             "are at offsets at which another replica has another record",
             evidence,
         )
-    if totals.unread_members:
-        return ONE_CONTENT.unjudged(f"A log could not be read: {totals.unreadable[0]}.", **evidence)
+    if comparison.unread_members:
+        return ONE_CONTENT.unjudged(f"A log could not be read: {comparison.unreadable[0]}.", **evidence)
     tails = (
-        f" {sum(totals.tails.values())} records are still to be truncated on replicas outside the ISR."
-        if totals.tails
+        f" {sum(comparison.tails.values())} records are still to be truncated on replicas outside the ISR."
+        if comparison.tails
         else ""
     )
-    message = f"No two of {totals.replicas} replicas differ at any of {totals.offsets} offsets compared.{tails}"
-    return ONE_CONTENT.held(totals.offsets, message, **evidence)
+    message = f"No two of {comparison.replicas} replicas differ at any of {comparison.offsets} offsets compared.{tails}"
+    return ONE_CONTENT.held(comparison.offsets, message, **evidence)
 
 
-def _agree(totals: ReplicaComparison, table: RecordTable) -> Finding:
-    if totals.differing:
+@checker(AGREE, rank=53, needs=[Need.LOGS], every_run=True, loss=LossRole.PART)
+def replicas_agree(comparison: ReplicaComparison, table: RecordTable) -> Finding:
+    """Judge that the members of the last ISR have the same records below the bound."""
+    if comparison.differing:
         return _broken(
             AGREE,
-            totals.offsets,
-            totals.differing,
+            comparison.offsets,
+            comparison.differing,
             table,
             "are on one member of the last ISR and not on another",
-            _evidence(totals),
+            _evidence(comparison),
         )
-    if totals.unread_members:
-        return AGREE.unjudged(f"A member's log could not be read: {totals.unreadable[0]}.", **_evidence(totals))
-    message = f"Members of the ISR have the same records below the bound ({totals.of_members} offsets compared)."
-    return AGREE.held(totals.of_members, message, **_evidence(totals))
+    if comparison.unread_members:
+        return AGREE.unjudged(f"A member's log could not be read: {comparison.unreadable[0]}.", **_evidence(comparison))
+    message = f"Members of the ISR have the same records below the bound ({comparison.of_members} offsets compared)."
+    return AGREE.held(comparison.of_members, message, **_evidence(comparison))
 
 
 def _evidence(totals: ReplicaComparison) -> dict[str, Any]:

@@ -1,12 +1,14 @@
 """Returned: a record of a deleted topic is read from the topic that was created under its name."""
 
 from fencepost.harness.checkers.check import Check, extent, named_places
+from fencepost.harness.checkers.checker import Need, checker
 from fencepost.harness.checkers.history import History
 from fencepost.results.records.verdict import Basis, Finding
 
 CHECK = Check("returned", "A record of a deleted topic came back", "TOPIC-01", Basis.PRESENCE)
 
 
+@checker(CHECK, rank=33, needs=[Need.RECREATED_TOPIC])
 def returned(history: History) -> Finding:
     """Judge the final read of topics that were deleted and created again."""
     judged = sum(len(history.final[at].values) for at in history.final if at[0] in history.recreated)

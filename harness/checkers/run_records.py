@@ -10,6 +10,9 @@ from collections import defaultdict
 from collections.abc import Iterator
 from typing import Final
 
+from fencepost.harness.checkers.check import RunCheck
+from fencepost.harness.checkers.expectations import SCENARIO
+from fencepost.harness.checkers.infrastructure import FAULTS
 from fencepost.harness.plan.model import Plan
 from fencepost.results.records.events import CONVERGE
 from fencepost.results.records.journal import Journal
@@ -30,7 +33,7 @@ def missing_records(plan: Plan, journal: Journal) -> Iterator[Finding]:
     steps = {plan.step_name(place): step for place, step in enumerate(plan.steps)}
     if not {"failed", "missed"} & {outcome for name, outcome in ends.items() if name in steps}:
         for name in (each for each in steps if each not in ends):
-            yield _finding("scenario", f"The journal does not have the end of the step {name}.")
+            yield _finding(SCENARIO, f"The journal does not have the end of the step {name}.")
     phases: dict[str, set[str]] = defaultdict(set)
     for event in journal.of("fault"):
         phases[event.id].add(event.phase)
@@ -38,8 +41,8 @@ def missing_records(plan: Plan, journal: Journal) -> Iterator[Finding]:
     for name in dict.fromkeys((*injected, *phases)):
         for what, either in _PROOFS.items():
             if not either & phases[name]:
-                yield _finding("faults", f"The journal does not have {what} of the fault {name}.")
+                yield _finding(FAULTS, f"The journal does not have {what} of the fault {name}.")
 
 
-def _finding(check: str, message: str) -> Finding:
-    return Finding(Verdict.INCONCLUSIVE, check=check, title="The journal is not whole", message=message)
+def _finding(check: RunCheck, message: str) -> Finding:
+    return Finding(Verdict.INCONCLUSIVE, check=check.name, title="The journal is not whole", message=message)

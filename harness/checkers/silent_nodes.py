@@ -22,6 +22,7 @@ from typing import Final
 
 from fencepost.faults.registry import names_in_family
 from fencepost.harness.checkers.check import Check
+from fencepost.harness.checkers.checker import checker
 from fencepost.harness.checkers.exits import FORGETS_NOTHING, OF_THE_MACHINE, damaged_files
 from fencepost.harness.checkers.starvation import read_waits, starved
 from fencepost.harness.checkers.voters import voters_change
@@ -50,6 +51,7 @@ _REACH = {
 }
 
 
+@checker(SILENT, rank=82, every_run=True)
 def check_silent_nodes(plan: Plan, journal: Journal) -> list[Finding]:
     """Return a finding for each node that did not come back; one that LIVE-07 held if all that were asked did."""
     run = _Run(plan, journal)

@@ -12,6 +12,7 @@ from functools import cached_property
 from itertools import combinations
 
 from fencepost.harness.checkers.check import Check
+from fencepost.harness.checkers.checker import Need, checker
 from fencepost.harness.checkers.control import (
     DECIDED,
     ControlHistory,
@@ -155,21 +156,24 @@ class Stability:
         return min(timing.lease_ms, timing.session_ms, timing.lag_ms, timing.fetch_ms) / 1000
 
 
-def controller_stays(run: Stability) -> Finding:
+@checker(CONTROLLER_STAYS, rank=78, needs=[Need.CONTROLLERS], every_run=True)
+def controller_stays(stability: Stability) -> Finding:
     """Judge that the leadership of the controllers stays where it is while its holder and a majority reach each other.
 
     Without Pre-Vote: while nothing disturbs any voter. With ZooKeeper: while the controller reaches every server of an
     ensemble that nothing disturbs. Sources: KIP-996; `/controller` is ephemeral, and its session is kept alive.
     """
-    judged, wrong = max(0, len(run.terms) - 1), moves_without_cause(run)
+    judged, wrong = max(0, len(stability.terms) - 1), moves_without_cause(stability)
     if not wrong:
-        message = f"None of {len(run.terms)} terms of an active controller ended without a cause ({judged} ended)."
-        return CONTROLLER_STAYS.held(judged + 1 if run.terms else 0, message)
+        message = (
+            f"None of {len(stability.terms)} terms of an active controller ended without a cause ({judged} ended)."
+        )
+        return CONTROLLER_STAYS.held(judged + 1 if stability.terms else 0, message)
     before, after = wrong[0]
     return CONTROLLER_STAYS.broken(
         judged,
         f"Controller {before.active} was deposed at epoch {before.epoch}, by {after.active} at epoch {after.epoch}, "
-        f"although nothing had disturbed it and its links to a majority for {run.quorum_seconds:.1f} s"
+        f"although nothing had disturbed it and its links to a majority for {stability.quorum_seconds:.1f} s"
         f"{_times(len(wrong))}.",
         ("epoch", "active", "seen at", "then epoch", "active", "seen at"),
         [(a.epoch, a.active, f"{a.t:.2f} s", b.epoch, b.active, f"{b.t:.2f} s") for a, b in wrong],
@@ -177,83 +181,89 @@ def controller_stays(run: Stability) -> Finding:
     )
 
 
-def moves_without_cause(run: Stability) -> list[tuple[ControllerObservation, ControllerObservation]]:
+def moves_without_cause(stability: Stability) -> list[tuple[ControllerObservation, ControllerObservation]]:
     """Return each move of the leadership of the controllers without a cause: the terms before and after it."""
     wrong = []
-    for before, after in zip(run.terms, run.terms[1:], strict=False):
-        since, leader = after.t - run.quorum_seconds, run.names.get(before.active)
-        if leader is None or after.t <= run.disturbances.begun or run.is_starved(leader, since, after.t):
+    for before, after in zip(stability.terms, stability.terms[1:], strict=False):
+        since, leader = after.t - stability.quorum_seconds, stability.names.get(before.active)
+        if leader is None or after.t <= stability.disturbances.begun or stability.is_starved(leader, since, after.t):
             continue
-        if run.holds_majority(leader, since, after.t):
+        if stability.holds_majority(leader, since, after.t):
             wrong.append((before, after))
     return wrong
 
 
-def brokers_stay(run: Stability) -> Finding:
+@checker(BROKERS_STAY, rank=77, needs=[Need.CONTROLLERS], every_run=True)
+def brokers_stay(stability: Stability) -> Finding:
     """Judge that no broker that is left alone is fenced: not by a failover of the controllers either (D631-04)."""
     judged, rows, first = 0, list[tuple[object, ...]](), list[float]()
     states: dict[int, str] = {}
-    for event in run.journal.of("state"):
+    for event in stability.journal.of("state"):
         if event.data.get("what") != "broker" or event.node:
             continue
         id, state = event.data["id"], event.data["state"]
         before, states[id] = states.get(id), state
-        if event.t <= run.disturbances.begun or id not in run.names:
+        if event.t <= stability.disturbances.begun or id not in stability.names:
             continue
         judged += 1
-        if before == "active" and state in GIVEN_UP and run.is_left_alone(run.names[id], event.t):
-            rows.append((run.names[id], state, event.data["epoch"], f"{event.t:.2f} s", _active(run, event.t)))
+        if before == "active" and state in GIVEN_UP and stability.is_left_alone(stability.names[id], event.t):
+            rows.append(
+                (stability.names[id], state, event.data["epoch"], f"{event.t:.2f} s", _active(stability, event.t))
+            )
             first.append(event.t)
     if not rows:
         message = f"None of {len(states)} brokers was given up without a cause."
-        return BROKERS_STAY.held(len(states) if run.shows_deciders else 0, message)
+        return BROKERS_STAY.held(len(states) if stability.shows_deciders else 0, message)
     return BROKERS_STAY.broken(
         judged,
         f"{rows[0][0]} became {rows[0][1]} at {first[0]:.2f} s, although nothing had disturbed it and the active "
-        f"controller for {run.leader_seconds:.1f} s{_times(len(rows))}.",
+        f"controller for {stability.leader_seconds:.1f} s{_times(len(rows))}.",
         ("broker", "became", "broker epoch", "at", "active controller"),
         rows,
         at=first[0],
     )
 
 
-def leaders_stay(run: Stability) -> Finding:
+@checker(LEADERS_STAY, rank=76, every_run=True)
+def leaders_stay(stability: Stability) -> Finding:
     """Judge that a leader that is left alone goes on leading. A preferred leader may take the leadership back."""
     judged, rows, first = 0, list[tuple[object, ...]](), list[float]()
-    for before, after in _moves(run):
-        if after.t <= run.disturbances.begun or before.leader not in run.names:
+    for before, after in _moves(stability):
+        if after.t <= stability.disturbances.begun or before.leader not in stability.names:
             continue
         judged += 1
         to_preferred = after.replicas is not None and after.leader in after.replicas[:1]
         reassigned = before.replicas != after.replicas
-        if not to_preferred and not reassigned and run.is_left_alone(run.names[before.leader], after.t):
+        if not to_preferred and not reassigned and stability.is_left_alone(stability.names[before.leader], after.t):
             name = "-".join(map(str, after.partition))
             isr = ", ".join(map(str, after.isr))
             rows.append((name, before.leader, after.leader, after.leader_epoch, isr, f"{after.t:.2f} s"))
             first.append(after.t)
     if not rows:
-        partitions = len({view.partition for view in run.control.partitions if view.observer == DECIDED})
+        partitions = len({view.partition for view in stability.control.partitions if view.observer == DECIDED})
         message = f"None of {partitions} partitions changed its leader without a cause ({judged} changes)."
-        return LEADERS_STAY.held(judged + partitions if run.shows_deciders else 0, message)
+        return LEADERS_STAY.held(judged + partitions if stability.shows_deciders else 0, message)
     return LEADERS_STAY.broken(
         judged,
         f"{rows[0][0]} moved from leader {rows[0][1]} to {rows[0][2]} at {first[0]:.2f} s, although nothing had "
-        f"disturbed that leader and the active controller for {run.leader_seconds:.1f} s{_times(len(rows))}.",
+        f"disturbed that leader and the active controller for {stability.leader_seconds:.1f} s{_times(len(rows))}.",
         ("partition", "leader", "next leader", "leader epoch", "ISR", "at"),
         rows,
         at=first[0],
     )
 
 
-def _moves(run: Stability) -> Iterator[tuple[PartitionObservation, PartitionObservation]]:
+def _moves(stability: Stability) -> Iterator[tuple[PartitionObservation, PartitionObservation]]:
     """Yield each decided change from a leader to another one, or at the end to none, within one life of a topic.
 
     The second view is the first in which the leader was gone, with the next leader in its place.
     """
-    gone = {(event.data["topic"], event.data["partition"]) for event in run.journal.of("state") if _is_gone(event)}
+    gone = {
+        (event.data["topic"], event.data["partition"]) for event in stability.journal.of("state") if _is_gone(event)
+    }
     led: dict[TopicPartition, PartitionObservation] = {}
     lost: dict[TopicPartition, PartitionObservation] = {}
-    for view in run.control.partitions:
+    for view in stability.control.partitions:
         at, before = view.partition, led.get(view.partition)
         if view.observer != DECIDED:
             continue
@@ -274,8 +284,8 @@ def _is_gone(event: Event) -> bool:
     return event.data.get("what") == "partition-gone" and not event.node
 
 
-def _active(run: Stability, t: float) -> str:
-    return next(iter(run.controllers(t, t)), "unknown")
+def _active(stability: Stability, t: float) -> str:
+    return next(iter(stability.controllers(t, t)), "unknown")
 
 
 def _times(wrong: int) -> str:

@@ -9,6 +9,8 @@ from bisect import bisect_right
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 
+from fencepost.harness.checkers.check import RunCheck
+from fencepost.harness.checkers.checker import checker
 from fencepost.harness.checkers.control import TopicLives, TopicPartition, partition_view
 from fencepost.results.records.events import Event
 from fencepost.results.records.journal import Journal
@@ -91,6 +93,10 @@ def measure(journal: Journal) -> list[StaleAnswers]:
     return sorted(lasting, key=lambda stale: stale.begun)
 
 
+STALE = RunCheck("stale-metadata", "The age of the brokers' metadata is measured and reported; no rule bounds it.")
+
+
+@checker(STALE, rank=79)
 def stale_metadata(journal: Journal) -> Finding:
     """Report the age of the brokers' metadata. The verdict is always a pass."""
     found = measure(journal)
@@ -113,7 +119,7 @@ def stale_metadata(journal: Journal) -> Finding:
     message = "; ".join([*reported, others])
     return Finding(
         verdict=Verdict.PASS,
-        check="stale-metadata",
+        check=STALE.name,
         title="The age of the brokers' metadata",
         message=f"{message[0].upper()}{message[1:]}.",
         level="may",

@@ -9,13 +9,12 @@ request to delete it is judged by `topics_at_end`.
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from math import inf
 
 from fencepost.harness.checkers.history import History, Poll, Read, Send, SendOutcome
-from fencepost.harness.checkers.topic_requests import topic_requests
-from fencepost.harness.plan.model import Plan
+from fencepost.harness.checkers.topic_requests import TopicRequest
 from fencepost.results.records.journal import Journal
 
 
@@ -37,9 +36,9 @@ class Deletion:
         return f"{self.topic} (deleted at {self.gone:.1f} s)"
 
 
-def read_deletions(plan: Plan, journal: Journal) -> Mapping[str, Sequence[Deletion]]:
+def read_deletions(requests: Iterable[TopicRequest], journal: Journal) -> Mapping[str, Sequence[Deletion]]:
     """Return the deletions that were requested, by topic. Linear in the journal."""
-    requests = [each for each in topic_requests(plan, journal) if each.kind == "delete"]
+    requests = [each for each in requests if each.kind == "delete"]
     found: dict[str, list[Deletion]] = defaultdict(list)
     ids: dict[str, str | None] = {}
     gone: set[str] = set()

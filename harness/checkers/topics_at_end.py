@@ -16,10 +16,11 @@ from math import inf
 from operator import attrgetter
 
 from fencepost.harness.checkers.check import Check
+from fencepost.harness.checkers.checker import checker
 from fencepost.harness.checkers.control import TopicPartition
 from fencepost.harness.checkers.exits import FORGETS_NOTHING
 from fencepost.harness.checkers.topic_lives import Deletion
-from fencepost.harness.checkers.topic_requests import TopicRequest, topic_requests
+from fencepost.harness.checkers.topic_requests import TopicRequest
 from fencepost.harness.plan.model import Plan
 from fencepost.results.records.events import CONVERGE, Event
 from fencepost.results.records.fault_targets import FaultTargets
@@ -63,9 +64,10 @@ class TopicsAtEnd:
         return frozenset() if self.forgotten_by else frozenset(at for at in self.known if at[0] in self.gone)
 
 
-def read_topics(plan: Plan, journal: Journal, deletions: Mapping[str, Sequence[Deletion]]) -> TopicsAtEnd:
+def read_topics(
+    plan: Plan, journal: Journal, requests: Sequence[TopicRequest], deletions: Mapping[str, Sequence[Deletion]]
+) -> TopicsAtEnd:
     """Return what became of the topics that the plan and its steps created. Linear in the journal."""
-    requests = list(topic_requests(plan, journal))
     planned = {topic.name for topic in plan.topics}
     created = {each.topic for each in requests if each.kind == "create" and each.topic is not None}
     promised = dict.fromkeys(planned, -inf)
@@ -164,6 +166,7 @@ def _forgetting(plan: Plan, journal: Journal) -> Iterator[str]:
             yield event.id
 
 
+@checker(STAY, rank=60, every_run=True)
 def topics_stay(topics: TopicsAtEnd) -> Finding:
     """Judge that each topic is there, and under the id that it first had."""
     rows = [(topic, topics.first_ids.get(topic, ""), "gone", f"{t:.2f} s") for topic, t in topics.gone.items()]
@@ -192,6 +195,7 @@ def topics_stay(topics: TopicsAtEnd) -> Finding:
     )
 
 
+@checker(AS_ASKED, rank=61, every_run=True)
 def partitions_as_asked(plan: Plan, topics: TopicsAtEnd) -> Finding:
     """Judge the number of partitions of each topic: as the plan has it, or as a step asked for."""
     asked: dict[str, list[TopicRequest]] = defaultdict(list)

@@ -10,6 +10,7 @@ from collections import defaultdict
 from collections.abc import Mapping
 
 from fencepost.harness.checkers.check import Check
+from fencepost.harness.checkers.checker import Need, checker
 from fencepost.harness.checkers.history import History, Send, SendOutcome
 from fencepost.results.records.verdict import Basis, Finding
 
@@ -22,6 +23,7 @@ CLEANUP_SECONDS = 15.0
 """The time after its timeout within which the coordinator has aborted a transaction: it looks every ten seconds."""
 
 
+@checker(ATOMIC, rank=40, needs=[Need.TRANSACTIONS], every_run=True)
 def transaction_atomic(history: History) -> Finding:
     """Judge the transactions whose commit was asked for, and whose partitions were read to their ends. Linear."""
     rows, judged = [], 0
@@ -45,6 +47,7 @@ def transaction_atomic(history: History) -> Finding:
     return ATOMIC.broken(judged, f"{len(rows)} transactions are there in part at the end.", columns, rows, at=first)
 
 
+@checker(ABORTED, rank=41, needs=[Need.TRANSACTIONS], every_run=True)
 def aborted_transaction(history: History) -> Finding:
     """Judge that no consumer at read_committed read a record of an aborted transaction. Linear in sends and reads."""
     aborted = {send.value: send for send in history.sends if _is_aborted(history, send)}
@@ -69,6 +72,7 @@ def aborted_transaction(history: History) -> Finding:
     )
 
 
+@checker(STABLE, rank=42, needs=[Need.TRANSACTIONS], every_run=True)
 def last_stable_offset(history: History) -> Finding:
     """Judge that the final read got past every transaction, once all must have ended."""
     partitions = {(send.topic, send.partition) for send in history.sends if send.transaction is not None}
@@ -94,6 +98,7 @@ def last_stable_offset(history: History) -> Finding:
     )
 
 
+@checker(FENCED, rank=43, needs=[Need.TRANSACTIONS], every_run=True)
 def fenced_producer(history: History) -> Finding:
     """Judge what producers sent and committed after another one of their transactional id had fenced them. Linear."""
     judged, rows, times = 0, [], []

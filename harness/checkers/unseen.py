@@ -7,6 +7,7 @@ though no step deleted it, and those below a log start that moved by itself. Wha
 """
 
 from fencepost.harness.checkers.check import Check, extent
+from fencepost.harness.checkers.checker import LossRole, checker
 from fencepost.harness.checkers.history import History, Promise
 from fencepost.harness.checkers.missing import COLUMNS, describe, intact_before, row, successor
 from fencepost.results.records.verdict import Basis, Finding
@@ -15,6 +16,7 @@ CHECK = Check("unseen", "Acknowledged records are gone", "ACK-01", Basis.ABSENCE
 TO_THE_END = Check("unread", "A partition was not read to its end", "ACK-01", Basis.ABSENCE)
 
 
+@checker(CHECK, rank=10, every_run=True, loss=LossRole.LEAD)
 def unseen(history: History) -> Finding:
     """Judge the partitions that were read to their end after the last producer. Linear in sends and reads."""
     judged = _judged(history)
@@ -50,6 +52,7 @@ def _judged(history: History) -> list[Promise]:
     ]
 
 
+@checker(TO_THE_END, rank=11, every_run=True)
 def unread(history: History) -> Finding:
     """Judge that each partition with an acknowledged record, unless the plan deleted it, was read to its end."""
     promised = {promise.at for promise in history.promises} - history.ended - history.vanished

@@ -5,6 +5,7 @@ belong to a transaction that is aborted later.
 """
 
 from fencepost.harness.checkers.check import Check, extent, named_places
+from fencepost.harness.checkers.checker import LossRole, checker
 from fencepost.harness.checkers.history import History, Read
 from fencepost.harness.checkers.missing import found
 from fencepost.results.records.verdict import Basis, Finding
@@ -12,6 +13,7 @@ from fencepost.results.records.verdict import Basis, Finding
 CHECK = Check("consumed-then-vanished", "A record that a consumer read is gone", "ACK-02", Basis.ABSENCE)
 
 
+@checker(CHECK, rank=13, every_run=True, loss=LossRole.LEAD)
 def consumed_then_vanished(history: History) -> Finding:
     """Judge the records read before the final read, but for those that the plan had deleted. Linear in the reads."""
     judged = _judged(history)

@@ -8,6 +8,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from fencepost.harness.checkers.check import Check
+from fencepost.harness.checkers.checker import LossRole, checker
 from fencepost.harness.checkers.control import TopicPartition
 from fencepost.harness.checkers.mechanisms import AffectedRange
 from fencepost.harness.checkers.topic_lives import Deletion
@@ -33,6 +34,7 @@ class ShownEnd:
         return self.offset, self.node, self.leader_epoch, f"{self.answered:.2f} s"
 
 
+@checker(CHECK, rank=50, every_run=True, loss=LossRole.PART)
 def visible_end(
     journal: Journal, deletions: Mapping[str, Sequence[Deletion]], affected: Sequence[AffectedRange] = ()
 ) -> Finding:

@@ -10,7 +10,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Final
 
-from fencepost.harness.checkers.check import Check
+from fencepost.harness.checkers.check import Check, RunCheck
+from fencepost.harness.checkers.checker import checker
 from fencepost.harness.checkers.history import History
 from fencepost.harness.plan.model import Plan
 from fencepost.results.records.journal import Journal
@@ -19,9 +20,13 @@ from fencepost.results.records.verdict import Basis, Finding, Verdict
 PRODUCED: Final = Check("produced", "No record was acknowledged", "ACK-01", Basis.ABSENCE)
 COMMITTED: Final = Check("committed", "No transaction was committed", "TXN-01", Basis.ABSENCE, also=("TXN-03",))
 GROUPED: Final = Check("grouped", "No offset of a group was committed", "GRP-01", Basis.ABSENCE)
+UNSUPPORTED: Final = RunCheck(
+    "unsupported", "The target supports the requests of the plan's workload. Else the run is inconclusive."
+)
 _UNSUPPORTED: Final = frozenset({"_UNSUPPORTED_FEATURE", "UNSUPPORTED_VERSION"})
 
 
+@checker(PRODUCED, COMMITTED, GROUPED, UNSUPPORTED, rank=96, coverage=True)
 def workload_done(plan: Plan, journal: Journal, history: History) -> Iterator[Finding]:
     """Yield a finding for each kind of client that the plan has, and for each request that is not supported. Linear."""
     producers, consumers = plan.workload.producers, plan.workload.consumers
@@ -51,7 +56,7 @@ def _unsupported(journal: Journal) -> Iterator[Finding]:
             reported.add((client, request))
             yield Finding(
                 verdict=Verdict.INCONCLUSIVE,
-                check="unsupported",
+                check=UNSUPPORTED.name,
                 title="A request of the workload is not supported",
                 message=(
                     f"The target does not support {request} of {client} ({event.data['error']}): drop this workload "

@@ -4,6 +4,7 @@ Each checker reads the journal's `state` events alone, and is linear in them.
 """
 
 from fencepost.harness.checkers.check import Check
+from fencepost.harness.checkers.checker import Need, checker
 from fencepost.harness.checkers.control import (
     DECIDED,
     ControlHistory,
@@ -19,12 +20,13 @@ ELECTIONS = Check(
 WRITES = Check("old-controller-wrote", "An older controller wrote after a newer one", "DINT-04", Basis.PRESENCE)
 
 
-def controller_epochs_grow(history: ControlHistory) -> Finding:
+@checker(ELECTIONS, rank=74, needs=[Need.ZOOKEEPER], every_run=True)
+def controller_epochs_grow(control: ControlHistory) -> Finding:
     """Judge that each election takes an epoch above the one before, also if the same broker is elected again."""
     wrong: list[tuple[ControllerObservation, ControllerObservation]] = []
     last: ControllerObservation | None = None
     elections, vacant = 0, True
-    for view in history.controllers:
+    for view in control.controllers:
         if view.observer != DECIDED:
             continue
         if view.active < 0:
@@ -47,7 +49,8 @@ def controller_epochs_grow(history: ControlHistory) -> Finding:
     )
 
 
-def no_old_controller_writes(history: ControlHistory) -> Finding:
+@checker(WRITES, rank=75, needs=[Need.ZOOKEEPER], every_run=True)
+def no_old_controller_writes(control: ControlHistory) -> Finding:
     """Judge that the controller epoch in a partition's state never goes back.
 
     A leader that writes the state itself (below KIP-343's level) uses the epoch that it received, and its write fails
@@ -56,7 +59,7 @@ def no_old_controller_writes(history: ControlHistory) -> Finding:
     last: dict[TopicPartition, PartitionObservation] = {}
     wrong: list[tuple[PartitionObservation, PartitionObservation]] = []
     judged = 0
-    for view in history.partitions:
+    for view in control.partitions:
         if view.observer != DECIDED or view.controller_epoch < 0:
             continue
         before = last.get(view.partition)

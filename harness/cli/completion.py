@@ -69,11 +69,11 @@ def runs(incomplete: str) -> list[str]:
 def rules(incomplete: str) -> list[str]:
     """Return the ids of requirements, and the names of checks. Ids are read from the files: parsing takes a second."""
     from fencepost.harness.catalogue.installed import catalogue_files
-    from fencepost.harness.checkers.known import CHECKS, OF_THE_RUN
+    from fencepost.harness.checkers.registry import checks, run_checks
 
     texts = (path.read_text(encoding="utf-8") for path in catalogue_files())
     ids = (name for text in texts for name in re.findall(r"^\s*-\s*\{?\s*id:\s*([^\s,}]+)", text, re.MULTILINE))
-    names = [*ids, *{check.name for check in CHECKS}, *OF_THE_RUN]
+    names = [*ids, *{check.name for check in checks()}, *run_checks()]
     return sorted(name for name in names if name.lower().startswith(incomplete.lower()))
 
 

@@ -10,9 +10,9 @@ from rich.progress_bar import ProgressBar
 from rich.table import Table
 from rich.text import Text
 
+from fencepost.harness.checkers.owed import every_run
 from fencepost.harness.cli.board import Board, Row
 from fencepost.harness.cli.eta import about_left
-from fencepost.harness.plan.judged import JUDGED_IN_EVERY_RUN
 from fencepost.results.records.progress import Phase
 from fencepost.results.records.verdict import Verdict
 
@@ -71,7 +71,7 @@ def full_line(row: Row, name_width: int) -> Text:
     skipped = row.phase is Phase.SKIPPED
     verdict = "skipped" if skipped else (row.verdict or Verdict.INFRASTRUCTURE).value
     seconds = f"{row.seconds:.1f} s" if row.seconds is not None and not skipped else ""
-    own = [each for each in row.requirements if each not in JUDGED_IN_EVERY_RUN]
+    own = [each for each in row.requirements if each not in every_run()]
     note = row.headline if skipped else " ".join(own)
     return Text(f"{verdict:<15}{seconds:>8}  {row.scenario:<{name_width}}  {row.title}{f'  [{note}]' if note else ''}")
 

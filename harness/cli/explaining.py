@@ -16,9 +16,9 @@ from fencepost.harness.catalogue import Document, Requirement, catalogue
 from fencepost.harness.catalogue.model import RequirementKind
 from fencepost.harness.checkers.added import added_checkers, identities
 from fencepost.harness.checkers.check import Check
-from fencepost.harness.checkers.known import CHECKS, OF_THE_RUN, checks_of
+from fencepost.harness.checkers.registry import checks, run_checks
 from fencepost.harness.errors import UsageError
-from fencepost.harness.plan.judged import Claim, claims
+from fencepost.harness.plan.claims import Claim, claims
 from fencepost.harness.plan.model import Plan
 from fencepost.harness.targets.registry import load_file, names
 from fencepost.results.records.folder import RunFolder
@@ -110,9 +110,9 @@ class KnownCheck:
         }
 
 
-def known_names(checks: Iterable[Check] = CHECKS) -> list[str]:
-    """Return all ids that can be explained: requirements of the catalogues, then checks."""
-    return [*catalogue().rows, *dict.fromkeys(check.name for check in checks), *OF_THE_RUN]
+def known_names(added: Iterable[Check] = ()) -> list[str]:
+    """Return all ids that can be explained: requirements of the catalogues, then checks, with those of others."""
+    return [*catalogue().rows, *dict.fromkeys(check.name for check in (*checks(), *added)), *run_checks()]
 
 
 def find(name: str, names: Iterable[str]) -> str:
@@ -147,11 +147,11 @@ class Explainer:
         upgrades = [] if target else [upgrade for file in files if (upgrade := file.usual_upgrade) is not None]
         self._targets = [TargetFacts.of(reference) for reference in (*references, *upgrades)]
         added = (added_checkers(file.checkers, file.beside) for file in files)
-        self._checks = (*CHECKS, *identities(checker for checkers in added for checker in checkers))
+        self._places = {**checks(), **identities(checker for checkers in added for checker in checkers)}
 
     def explain(self, name: str) -> Rule | KnownCheck:
         """Return the facts about a requirement or a check. UsageError if there is none of this name."""
-        found = find(name, known_names(self._checks))
+        found = find(name, known_names(self._places))
         return self._rule(catalogue()[found]) if found in catalogue().rows else self._check(found)
 
     def _rule(self, row: Requirement) -> Rule:
@@ -160,19 +160,19 @@ class Explainer:
             document=catalogue().document(row.document),
             readings=tuple(_readings(row)),
             asked=tuple(self._asked.get(row.id, ())),
-            checks=tuple({check.name: check for check in checks_of(row.id, self._checks)}.values()),
+            checks=tuple({check.name: check for check in self._places if row.id in check.requirements}.values()),
             tests=self._tests.get(row.id, ()),
             evidence=next(self._exercising(row.id), None),
         )
 
     def _check(self, name: str) -> KnownCheck:
-        checks = [check for check in self._checks if check.name == name]
+        named = [check for check in self._places if check.name == name]
         evidence = next(self._checking(name), None)
-        if not checks:
-            return KnownCheck(name, OF_THE_RUN[name], (), None, None, evidence)
-        ids = dict.fromkeys(rule for check in checks for rule in (check.requirement, *check.also))
+        if not named:
+            return KnownCheck(name, run_checks()[name].says, (), None, None, evidence)
+        ids = dict.fromkeys(rule for check in named for rule in check.requirements)
         rules = tuple(catalogue()[rule] for rule in ids)
-        return KnownCheck(name, f"{checks[0].anomaly}.", rules, checks[0].basis.value, _place(checks[0]), evidence)
+        return KnownCheck(name, f"{named[0].anomaly}.", rules, named[0].basis.value, self._places[named[0]], evidence)
 
     @cached_property
     def _asked(self) -> Mapping[str, list[Asked]]:
@@ -260,12 +260,3 @@ def _readings(row: Requirement) -> Iterable[Requirement]:
         decided = each.kind is RequirementKind.DECISION and row.kind is not RequirementKind.DECISION
         if each.id in named or (decided and same_section):
             yield each
-
-
-def _place(check: Check) -> str | None:
-    """Return the module that defines a checker: `fencepost.harness.checkers.lost_write`."""
-    for name, module in sorted(sys.modules.items()):
-        lists_others = name in ("__main__", "fencepost.harness.judge") or name.endswith((".known", ".explaining"))
-        if not lists_others and any(value is check for value in list(vars(module).values())):
-            return name
-    return None

@@ -8,8 +8,8 @@ from rich import box
 from rich.table import Table
 
 from fencepost.harness.backends import check_name
+from fencepost.harness.checkers.owed import every_run
 from fencepost.harness.cli.options import chosen_target
-from fencepost.harness.plan.judged import JUDGED_IN_EVERY_RUN
 from fencepost.harness.terminal import terminal
 from fencepost.suites.scenarios import scenarios_for
 from fencepost.suites.target_facts import TargetFacts
@@ -21,7 +21,7 @@ def scenarios(target: str | None, option: str | None, backend: str, as_json: boo
     facts = TargetFacts.of(chosen_target(target, option))
     rows = []
     for scenario in sorted(scenarios_for(facts), key=lambda scenario: scenario.slug):
-        proven = [each for each in scenario.plan(facts, 0).requirements if each not in JUDGED_IN_EVERY_RUN]
+        proven = [each for each in scenario.plan(facts, 0).requirements if each not in every_run()]
         rows.append((scenario, scenario.unavailable_reason(facts, backend), proven))
     if as_json:
         listed = [

@@ -16,6 +16,7 @@ from pydantic import ValidationError
 from pydantic_core import ErrorDetails
 
 from fencepost.faults.registry import FAULTS
+from fencepost.harness.checkers.owed import every_run
 from fencepost.harness.cluster.availability import unavailable_reason
 from fencepost.harness.cluster.cluster import Cluster
 from fencepost.harness.disk_space import disk_space_errors
@@ -29,7 +30,6 @@ from fencepost.harness.plan.base import Expect, Level
 from fencepost.harness.plan.checks import problems
 from fencepost.harness.plan.conditions import Converged, WorkloadAcks
 from fencepost.harness.plan.injects import InjectStep
-from fencepost.harness.plan.judged import every_run
 from fencepost.harness.plan.model import Acknowledged, Coverage, FaultProven, Plan, StepDone, WorkloadSpec
 from fencepost.harness.plan.saved import save_plan
 from fencepost.harness.plan.steps import HealAll, Step, Workload

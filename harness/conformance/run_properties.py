@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from fencepost.harness.checkers.owed import every_run
 from fencepost.harness.conformance.results import NOT_EXERCISED_PROPERTY, REPORT_PROPERTY, VERDICT_PROPERTY
-from fencepost.harness.plan.judged import JUDGED_IN_EVERY_RUN
 from fencepost.harness.plan.model import Plan
 from fencepost.results.records.folder import Manifest, RunFolder
 from fencepost.results.records.replay_command import replay_command
@@ -41,7 +41,7 @@ def own_requirements(verdict: RunVerdict) -> tuple[RequirementResult, ...]:
         each
         for each in verdict.requirements
         if each.state is RequirementState.BROKEN
-        or (each.state is not RequirementState.NOT_EXERCISED and each.id not in JUDGED_IN_EVERY_RUN)
+        or (each.state is not RequirementState.NOT_EXERCISED and each.id not in every_run())
     )
 
 

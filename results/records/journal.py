@@ -6,9 +6,11 @@ import json
 import os
 import threading
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections import defaultdict
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
@@ -140,7 +142,7 @@ class Damage:
         return f"line {self.line}: {self.reason}"
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Journal:
     """The readable part of a journal.
 
@@ -154,9 +156,16 @@ class Journal:
 
     def of(self, event_type: str, *phases: str) -> Iterator[Event]:
         """Yield the events of one type, in order; only those of the given phases, if any are given."""
-        for event in self.events:
-            if event.type == event_type and (not phases or event.phase in phases):
+        for event in self._by_type.get(event_type, ()):
+            if not phases or event.phase in phases:
                 yield event
+
+    @cached_property
+    def _by_type(self) -> Mapping[str, Sequence[Event]]:
+        by_type: dict[str, list[Event]] = defaultdict(list)
+        for event in self.events:
+            by_type[event.type].append(event)
+        return by_type
 
     @property
     def finished(self) -> bool:

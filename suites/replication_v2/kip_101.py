@@ -152,7 +152,7 @@ def _found(target: v.TargetFacts, diverge: bool) -> list[v.Deviation]:
         v.Deviation(difference=v.LOG_DIVERGENCE, requirement="SEG-02", level="must", mechanism=v.TRUNCATION),
         *(
             v.Deviation(difference=v.LOG_DIVERGENCE, requirement=each, level="may", mechanism=v.TRUNCATION)
-            for each in ("ACK-01", *v.BROKEN_BY_LOSS)
+            for each in ("ACK-01", *v.broken_by_loss())
             if each != "SEG-02"
         ),
     ]

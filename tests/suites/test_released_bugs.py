@@ -8,13 +8,13 @@ from typing import Any
 import pytest
 
 from fencepost.harness.catalogue import catalogue
+from fencepost.harness.checkers.owed import judged_requirements
 from fencepost.harness.cli.plan import plan_of
 from fencepost.harness.cli.series import Series
 from fencepost.harness.errors import HarnessError
 from fencepost.harness.plan import Plan
 from fencepost.harness.plan.checks import problems
 from fencepost.harness.plan.file import dump_plan, load_plan, parse_plan
-from fencepost.harness.plan.judged import judged_requirements
 from fencepost.harness.plan.rehearsal import problems_to_run
 from fencepost.harness.targets import registry
 from fencepost.harness.terminal import terminal

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from fencepost.harness.catalogue import Requirement, catalogue
-from fencepost.harness.plan.judged import judged_requirements
+from fencepost.harness.checkers.owed import judged_requirements
 from fencepost.suites.matrix import named_by_tests
 from fencepost.suites.released_bugs.bugs import BUGS
 from fencepost.suites.scenarios import scenarios_for

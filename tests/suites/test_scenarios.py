@@ -8,11 +8,11 @@ from dataclasses import replace
 import pytest
 
 from fencepost.harness.catalogue import catalogue
-from fencepost.harness.plan import judged
+from fencepost.harness.checkers.owed import every_run, every_workload, judged_requirements
+from fencepost.harness.plan.claims import claims as claims_of
 from fencepost.harness.plan.dialect import Dialect
 from fencepost.harness.plan.file import dump_plan, parse_plan
 from fencepost.harness.plan.hash import plan_hash
-from fencepost.harness.plan.judged import JUDGED_IN_EVERY_RUN, every_workload
 from fencepost.harness.plan.model import Plan
 from fencepost.harness.plan.rehearsal import problems_to_run
 from fencepost.harness.plan.steps import Roll
@@ -42,12 +42,12 @@ every_plan = pytest.mark.parametrize(
 
 def claims(plan: Plan) -> Iterator[tuple[str, str | None]]:
     """The requirement of each expectation, with the difference that it follows."""
-    yield from ((claim.requirement, claim.difference) for claim in judged.claims(plan))
+    yield from ((claim.requirement, claim.difference) for claim in claims_of(plan))
 
 
 def judged_by_claims(plan: Plan) -> set[str]:
     """The requirements that a run of the plan judges by its claims; a deviation that may show judges none."""
-    return {claim.requirement for claim in judged.claims(plan) if claim.is_judged}
+    return {claim.requirement for claim in claims_of(plan) if claim.is_judged}
 
 
 def test_no_two_scenarios_share_a_name() -> None:
@@ -94,7 +94,7 @@ def test_a_scenario_names_what_its_steps_claim_and_nothing_unknown(scenario: Sce
 def test_every_requirement_that_a_plan_names_is_judged_by_something_in_it(scenario: Scenario, target: str) -> None:
     facts = TARGETS[target]
     plan = scenario.plan(facts, seed=1)
-    assert set(plan.requirements) - judged.judged_requirements(plan, facts.dialect) == set()
+    assert set(plan.requirements) - judged_requirements(plan, facts.dialect) == set()
 
 
 @every_plan
@@ -103,7 +103,7 @@ def test_of_a_target_that_differs_a_plan_names_only_what_it_claims_or_what_every
 ) -> None:
     plan = scenario.plan(TargetFacts.of(target), seed=1)
     if not TARGETS[target].follows_its_documents:
-        judged = {*JUDGED_IN_EVERY_RUN, *every_workload(plan.workload)}
+        judged = {*every_run(), *every_workload(plan.workload)}
         assert set(plan.requirements) - judged == judged_by_claims(plan) - judged
 
 

@@ -7,6 +7,8 @@ from typing import Any
 import pytest
 
 from fencepost.harness.checkers.assignments import replicas_as_asked
+from fencepost.harness.checkers.topic_requests import topic_requests
+from fencepost.harness.checkers.topics_at_end import TopicsAtEnd
 from fencepost.harness.judge import judge
 from fencepost.harness.plan.znodes import reassign
 from fencepost.results.records.verdict import Finding, Verdict
@@ -36,7 +38,9 @@ def decided(*replicas: list[int] | None, topic: str = "t") -> JournalBuilder:
 
 
 def judged(builder: JournalBuilder, *steps: dict[str, Any], forgotten_by: str = "") -> Finding:
-    return replicas_as_asked(plan(steps=list(steps)), builder.journal(), forgotten_by)
+    its_plan, journal = plan(steps=list(steps)), builder.journal()
+    requests = tuple(topic_requests(its_plan, journal))
+    return replicas_as_asked(its_plan, journal, TopicsAtEnd(requests=requests, forgotten_by=forgotten_by))
 
 
 @pytest.mark.requirement("TOPIC-04")

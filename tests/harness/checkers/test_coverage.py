@@ -49,7 +49,8 @@ def cut_and_burst() -> JournalBuilder:
     ],
 )
 def test_coverage_counts_what_the_plan_asks_for(statement: dict[str, Any], count: int, met: bool) -> None:
-    [finding] = check_coverage(plan(coverage=[statement]), cut_and_burst().journal())
+    builder = cut_and_burst()
+    [finding] = check_coverage(plan(coverage=[statement]), builder.journal(), builder.history())
     assert finding.evidence["judged"] == count
     assert finding.verdict is (Verdict.PASS if met else Verdict.INCONCLUSIVE)
 

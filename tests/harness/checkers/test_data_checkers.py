@@ -7,7 +7,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from fencepost.harness.checkers import DATA_CHECKERS
 from fencepost.harness.checkers.aborted_read import aborted_read
 from fencepost.harness.checkers.committed import read_committed
 from fencepost.harness.checkers.consumer_order import nonmonotonic_poll, poll_skip
@@ -16,12 +15,14 @@ from fencepost.harness.checkers.history import FinalRead, History, SendOutcome
 from fencepost.harness.checkers.inconsistent_offsets import inconsistent_offsets
 from fencepost.harness.checkers.lost_write import lost_write
 from fencepost.harness.checkers.nonmonotonic_send import nonmonotonic_send
+from fencepost.harness.checkers.registry import checkers
 from fencepost.harness.checkers.unseen import unread, unseen
 from fencepost.harness.checkers.vanished import consumed_then_vanished
 from fencepost.results.records.verdict import Finding, Verdict
 from tests.harness.checkers.journal_builder import JournalBuilder
 
 Checker = Callable[[History], Finding]
+OF_EVERY_HISTORY = [each for each in checkers() if each.reads == ("history",) and not each.needs]
 
 
 def verdict(checker: Checker, builder: JournalBuilder) -> Verdict:
@@ -41,7 +42,7 @@ def good() -> JournalBuilder:
     )
 
 
-@pytest.mark.parametrize("checker", DATA_CHECKERS)
+@pytest.mark.parametrize("checker", OF_EVERY_HISTORY, ids=lambda each: each.checks[0].name)
 def test_a_history_as_it_should_be_passes(checker: Checker) -> None:
     finding = checker(replace(good().history(), known_senders=frozenset({"t"})))
     assert finding.verdict is Verdict.PASS
@@ -49,7 +50,7 @@ def test_a_history_as_it_should_be_passes(checker: Checker) -> None:
     assert finding.counterexample is None
 
 
-@pytest.mark.parametrize("checker", DATA_CHECKERS)
+@pytest.mark.parametrize("checker", OF_EVERY_HISTORY, ids=lambda each: each.checks[0].name)
 def test_an_empty_history_is_judged_over_nothing(checker: Checker) -> None:
     finding = checker(JournalBuilder().history())
     assert finding.evidence["judged"] == 0

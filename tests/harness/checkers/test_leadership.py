@@ -1,5 +1,6 @@
 from fencepost.harness.checkers.control import read_control
 from fencepost.harness.checkers.leadership import lawful_isr, leader_epochs_grow, one_controller, one_leader
+from fencepost.harness.plan.dialect import Dialect
 from fencepost.results.records.verdict import Verdict
 from tests.harness.checkers.journal_builder import JournalBuilder
 
@@ -109,7 +110,7 @@ def moved(*later: tuple[int, int, list[int]]) -> Verdict:
     builder = JournalBuilder().partition(4, 1, [4, 5, 6], seen_by="", replicas=[4, 5, 6])
     for leader, epoch, isr in ((4, 1, [5, 6, 4]), *later):
         builder.partition(leader, epoch, isr, seen_by="", replicas=MOVED)
-    return lawful_isr(read_control(builder.journal()), {}, may_outlast=True).verdict
+    return lawful_isr(read_control(builder.journal()), {}, Dialect.LEADER_DRIVEN).verdict
 
 
 def test_the_old_leader_of_a_move_may_outlast_its_assignment_until_the_next_leader_has_an_isr_of_its_own() -> None:

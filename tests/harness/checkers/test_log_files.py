@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from fencepost.harness.checkers.log_files import check_log_files
+from fencepost.harness.checkers.log_files import checkpoints_within_log, log_epochs_grow, torn_tails
 from fencepost.harness.checkers.replica_logs import read_replicas
 from fencepost.results.records.verdict import Finding, Verdict
 from tests.harness.checkers.journal_builder import JournalBuilder
@@ -24,7 +24,8 @@ def log(tmp_path: Path) -> Path:
 
 def judged(log: Path, builder: JournalBuilder | None = None) -> tuple[Finding, Finding, Finding]:
     """Epochs, checkpoints, tails."""
-    return check_log_files(read_replicas(plan(), log.parents[2]), (builder or JournalBuilder()).journal())
+    replicas, journal = read_replicas(plan(), log.parents[2]), (builder or JournalBuilder()).journal()
+    return log_epochs_grow(replicas), checkpoints_within_log(replicas), torn_tails(replicas, journal)
 
 
 @pytest.mark.requirement("SEG-03")

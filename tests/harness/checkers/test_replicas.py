@@ -6,7 +6,7 @@ import pytest
 
 from fencepost.harness.checkers.record_table import RecordTable
 from fencepost.harness.checkers.replica_logs import read_replicas
-from fencepost.harness.checkers.replicas import check_replicas, compare_replicas
+from fencepost.harness.checkers.replicas import committed_kept, compare_replicas, one_content, replicas_agree
 from fencepost.harness.judge import judge
 from fencepost.harness.plan.model import Plan
 from fencepost.results.records.verdict import Counterexample, Finding, Verdict
@@ -29,7 +29,8 @@ def judged(
     for node, data in logs.items():
         write_log(path / node.replace("_", "-") / "data" / "t-0", data)
     history, replicas = builder.history(), read_replicas(plan or three(), path)
-    return check_replicas(compare_replicas(history, replicas), RecordTable(history, replicas))
+    found = compare_replicas(history, replicas), RecordTable(history, replicas)
+    return committed_kept(*found), one_content(*found), replicas_agree(*found)
 
 
 def verdicts(findings: tuple[Finding, ...]) -> list[Verdict]:

@@ -11,6 +11,7 @@ from fencepost.harness.checkers.lost_write import lost_write
 from fencepost.harness.checkers.nonmonotonic_send import nonmonotonic_send
 from fencepost.harness.checkers.returned import returned
 from fencepost.harness.checkers.topic_lives import read_deletions, split_lives
+from fencepost.harness.checkers.topic_requests import topic_requests
 from fencepost.harness.checkers.unseen import unread, unseen
 from fencepost.results.records.verdict import Verdict
 from tests.harness.checkers.journal_builder import JournalBuilder
@@ -21,7 +22,8 @@ BY_PROBE = {"f": "probe", "request": "delete-topic", "topic": "t"}
 
 def history(builder: JournalBuilder, **changes: Any) -> History:
     journal = builder.journal()
-    return split_lives(read_history(journal), read_deletions(plan(**changes), journal))
+    deletions = read_deletions(topic_requests(plan(**changes), journal), journal)
+    return split_lives(read_history(journal), deletions)
 
 
 def decided(builder: JournalBuilder, epoch: int = 0, **more: Any) -> JournalBuilder:
@@ -65,7 +67,7 @@ def test_records_of_a_topic_that_is_gone_without_a_request_are_missed() -> None:
 def test_offsets_begin_anew_when_a_topic_is_created_again() -> None:
     found = history(created_again().final((0, "b-0"), (1, "b-1")))
     for checker in (inconsistent_offsets, nonmonotonic_poll, nonmonotonic_send, lost_write, unseen, unread, returned):
-        assert checker(found).verdict is Verdict.PASS, checker.__name__
+        assert checker(found).verdict is Verdict.PASS, checker.module
     assert unseen(found).evidence["judged"] == 2
 
 

@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 
 from fencepost.harness.checkers.topic_lives import read_deletions
+from fencepost.harness.checkers.topic_requests import topic_requests
 from fencepost.harness.checkers.topics_at_end import partitions_as_asked, read_topics, topics_stay
 from fencepost.harness.judge import judge
 from fencepost.results.records.requirements import RequirementState
@@ -52,7 +53,8 @@ def converged(builder: JournalBuilder) -> JournalBuilder:
 
 def judged(builder: JournalBuilder, **changes: Any) -> tuple[Finding, Finding]:
     of, journal = plan(**changes), builder.journal()
-    topics = read_topics(of, journal, read_deletions(of, journal))
+    requests = tuple(topic_requests(of, journal))
+    topics = read_topics(of, journal, requests, read_deletions(requests, journal))
     return topics_stay(topics), partitions_as_asked(of, topics)
 
 

@@ -2,8 +2,9 @@
 
 import pytest
 
-from fencepost.harness.checkers import data_checkers
 from fencepost.harness.checkers.consumer_order import poll_skip
+from fencepost.harness.checkers.group_offsets import group_offsets
+from fencepost.harness.checkers.recorded_run import RecordedRun
 from fencepost.harness.checkers.transactions import (
     aborted_transaction,
     fenced_producer,
@@ -12,8 +13,10 @@ from fencepost.harness.checkers.transactions import (
 )
 from fencepost.harness.checkers.unseen import unseen
 from fencepost.harness.checkers.vanished import consumed_then_vanished
+from fencepost.harness.plan.dialect import Dialect
 from fencepost.results.records.verdict import Verdict
 from tests.harness.checkers.journal_builder import JournalBuilder
+from tests.harness.checkers.plans import plan
 
 
 def two_records(answer: str | None = "ok") -> JournalBuilder:
@@ -23,9 +26,11 @@ def two_records(answer: str | None = "ok") -> JournalBuilder:
 
 
 def test_a_run_without_transactions_or_groups_is_not_judged_by_their_checkers() -> None:
-    plain = JournalBuilder().send("p-0", 0).history()
-    assert transaction_atomic not in data_checkers(plain)
-    assert transaction_atomic in data_checkers(two_records().history())
+    plain, transactional = JournalBuilder().send("p-0", 0), two_records()
+    for builder, judged in ((plain, False), (transactional, True)):
+        run = RecordedRun(plan(), builder.journal(), None, Dialect.KIP_631)
+        assert bool(run.judged_by(transaction_atomic)) is judged
+        assert not run.judged_by(group_offsets)
 
 
 @pytest.mark.requirement("TXN-01")

@@ -4,6 +4,7 @@ from typing import Any
 
 from fencepost.harness.checkers.mechanisms import AffectedRange
 from fencepost.harness.checkers.topic_lives import Deletion, read_deletions
+from fencepost.harness.checkers.topic_requests import topic_requests
 from fencepost.harness.checkers.visible_end import visible_end
 from fencepost.results.records.verdict import Finding, Verdict
 from tests.harness.checkers.journal_builder import JournalBuilder
@@ -22,7 +23,7 @@ def shown(*ends: tuple[int, str, int, float, float], id: str | None = None) -> J
 
 def judged(*ends: tuple[int, str, int, float, float], **more: Any) -> Finding:
     journal = shown(*ends).journal()
-    return visible_end(journal, read_deletions(plan(), journal), **more)
+    return visible_end(journal, read_deletions(topic_requests(plan(), journal), journal), **more)
 
 
 def test_an_end_that_goes_back_at_the_next_leader_is_seen_with_both_answers() -> None:

@@ -12,7 +12,7 @@ from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
 from pyspark.sql import SparkSession
 
-from fencepost.harness import checkers
+from fencepost.harness.checkers.registry import checkers
 from fencepost.harness.checkers.visible_end import visible_end
 from fencepost.results.mining.recheck import check_journal
 from fencepost.results.records.verdict import Verdict
@@ -20,7 +20,7 @@ from tests.harness.checkers.journal_builder import JournalBuilder
 
 pytestmark = pytest.mark.integration
 
-IN_MEMORY = {checker.__name__.replace("_", "-"): checker for checker in checkers.DATA_CHECKERS}
+IN_MEMORY = {each.checks[0].name: each for each in checkers() if each.reads == ("history",)}
 TOPICS, PARTITIONS = ("t", "u", "v"), (0, 1)
 
 

@@ -1,0 +1,84 @@
+"""Every checker registers itself, in its file, and every check that a finding can name has a rule or a text."""
+
+from __future__ import annotations
+
+import ast
+import pkgutil
+from importlib import import_module
+from pathlib import Path
+
+import pytest
+
+import fencepost.harness.checkers
+from fencepost.harness import judge
+from fencepost.harness.catalogue import describe
+from fencepost.harness.checkers import registry
+from fencepost.harness.checkers.check import Check, RunCheck
+from fencepost.harness.checkers.checker import Checker, checker
+from fencepost.harness.checkers.owed import every_run
+from fencepost.results.records.verdict import Basis, Finding
+
+MODULES = [
+    judge,
+    *(
+        import_module(f"fencepost.harness.checkers.{each.name}")
+        for each in pkgutil.iter_modules(fencepost.harness.checkers.__path__)
+    ),
+]
+
+
+def test_every_check_has_a_checker_and_judges_a_rule_of_the_catalogue() -> None:
+    defined = {each for module in MODULES for each in vars(module).values() if isinstance(each, Check)}
+    assert defined == set(registry.checks())
+    for check in defined:
+        assert describe(check.requirement) is not None, check
+
+
+def test_every_finding_names_a_check_that_is_defined() -> None:
+    for module in MODULES:
+        for node in ast.walk(ast.parse(Path(str(module.__file__)).read_text(encoding="utf-8"))):
+            if isinstance(node, ast.Call) and ast.unparse(node.func) == "Finding":
+                [name] = [each.value for each in node.keywords if each.arg == "check"] or node.args[1:2]
+                if module.__name__.endswith(".added"):
+                    continue  # named by its reference, as it could not say its own name
+                assert ast.unparse(name).endswith(".name"), f"{module.__name__}:{node.lineno}"
+
+
+def test_every_check_of_a_run_has_a_name_of_its_own_and_a_text() -> None:
+    defined = {each for module in MODULES for each in vars(module).values() if isinstance(each, RunCheck)}
+    assert defined == set(registry.run_checks().values())
+    names = [*(each.name for each in registry.checks()), *(each.name for each in defined)]
+    assert {name for name in names if names.count(name) > 1} == {"one-controller"}, "of both kinds of controllers"
+    assert all(each.says.endswith(".") for each in defined)
+
+
+def test_every_rule_that_all_runs_are_judged_by_has_a_checker() -> None:
+    judged = {rule for check in registry.checks() for rule in check.requirements}
+    assert {rule for rule in every_run() if rule not in judged} == set()
+
+
+def test_checkers_stand_in_the_order_of_their_ranks_and_those_of_others_after_the_records() -> None:
+    def foreign(history: object) -> Finding:
+        raise AssertionError
+
+    ranks = [each.rank for each in registry.checkers_and([foreign])]
+    assert ranks == sorted(ranks)
+    assert [each.checks[0].name for each in registry.checkers()][:3] == ["unseen", "unread", "lost-write"]
+    [added] = [each for each in registry.checkers_and([foreign]) if each not in registry.checkers()]
+    assert (added.reads, added.judges_records) == (("history",), True)
+
+
+def test_a_checker_that_reads_what_no_run_has_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    @checker(Check("few", "Many", "ACME-01", Basis.PRESENCE), rank=1)
+    def misspelt(histories: object) -> Finding:
+        raise AssertionError
+
+    assert isinstance(misspelt, Checker)
+    monkeypatch.setattr(registry, "_modules", lambda: iter([import_module(__name__)]))
+    monkeypatch.setitem(globals(), "MISSPELT", misspelt)
+    registry.checkers.cache_clear()
+    try:
+        with pytest.raises(TypeError, match="test_registry: a recorded run has no part histories"):
+            registry.checkers()
+    finally:
+        registry.checkers.cache_clear()
