@@ -22,6 +22,7 @@ from fencepost.harness.campaign.situations.missed import NewProducersWithoutCont
 from fencepost.harness.plan.base import Level
 from fencepost.harness.plan.injects import InjectStep
 from fencepost.harness.plan.probes import ApiProbe, CreateTopicProbe, DeleteTopicProbe, ProbeStep, ProduceProbe
+from fencepost.harness.plan.steps import Heal
 from fencepost.harness.targets.registry import load_file
 
 MISTAKES = (MistakenTopic, UnknownSetting, UnknownTopicId)
@@ -184,6 +185,14 @@ def test_a_topic_is_created_again_while_a_replica_of_it_may_be_away() -> None:
     assert kinds[0] is CreateTopicProbe
     assert kinds[-2:] == [DeleteTopicProbe, CreateTopicProbe]
     assert made.within is (made.cluster.spare_brokers >= 1)
+
+
+def test_with_zookeeper_such_a_topic_is_created_once_more_when_the_broker_is_back() -> None:
+    """A creation that came before the deletion was done is refused, and a broker that missed the deletion keeps it."""
+    made = script(target="apache-kafka-zk")
+    assert RecreatedWhileAway().add(made) is not None
+    last = [type(step) for step in made.steps if isinstance(step, Heal | ProbeStep)][-3:]
+    assert last == [CreateTopicProbe, Heal, CreateTopicProbe]
 
 
 @pytest.mark.requirement("CRD-05")
