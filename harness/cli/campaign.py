@@ -26,11 +26,11 @@ from fencepost.harness.campaign.learning import learn as learn_from
 from fencepost.harness.campaign.planner import VERSION, LeftOut, left_out
 from fencepost.harness.campaign.summary import PlanOutcome, Summary, grid
 from fencepost.harness.cli.board import Board, Row
+from fencepost.harness.cli.commands.scenarios import CampaignOptions
 from fencepost.harness.cli.conformance import side_by_side
 from fencepost.harness.cli.display import COLOURS, print_finished, running_line
 from fencepost.harness.cli.eta import about_left, duration
 from fencepost.harness.cli.index import write_pages
-from fencepost.harness.cli.options import Annotations
 from fencepost.harness.cli.publish import check_store, publish_at_end, store_errors
 from fencepost.harness.cli.signals import at_once
 from fencepost.harness.cli.suite_outputs import CiOutputs
@@ -59,36 +59,30 @@ FAILED_STARTS = 5
 """Plans in a row without a run after which a campaign gives up: the next plans would fail for the same reason."""
 
 
-def campaign(
-    target: str,
-    minutes: float,
-    seed: int,
-    plans: int | None,
-    workers: int,
-    backend: str,
-    runs: Path,
-    as_json: bool,
-    summary: Path | None,
-    annotations: Annotations,
-    dry_run: bool,
-    mutant: str | None,
-    pairwise: bool,
-    publish: str | None = None,
-    learn: str | None = None,
-    guidance: Path | None = None,
-) -> int:
+def campaign(options: CampaignOptions) -> int:
     """Run a campaign, or show its first plans; return the exit code."""
-    plant(mutant)
-    if not dry_run:
-        check_store(publish)  # first: a campaign may learn from the store that it makes
-    known = known_before(target, learn, guidance, mutant, pairwise=pairwise, console=console_beside(as_json))
-    order = Order(target, backend, seed, minutes, workers, plans, pairwise, known)
-    if dry_run:
-        load(target)  # its driver refuses a version that does not exist
+    plant(options.mutant)
+    if not options.dry_run:
+        check_store(options.publish)  # first: a campaign may learn from the store that it makes
+    known = known_before(options, console_beside(options.as_json))
+    order = Order(
+        options.target,
+        options.backend,
+        options.seed,
+        options.minutes,
+        options.workers,
+        options.plans,
+        options.pairwise,
+        known,
+    )
+    if options.dry_run:
+        load(options.target)  # its driver refuses a version that does not exist
         show_plans(order, terminal())
         return 0
-    outputs = CiOutputs(summary, annotations)
-    return run_campaign(order, runs, terminal(), as_json=as_json, outputs=outputs, publish=publish)
+    outputs = CiOutputs(options.summary, options.annotations)
+    return run_campaign(
+        order, options.runs, terminal(), as_json=options.as_json, outputs=outputs, publish=options.publish
+    )
 
 
 def run_campaign(
@@ -153,21 +147,20 @@ def run_campaign(
     return Verdict.worst((summary.verdict, published)).exit_code
 
 
-def known_before(
-    target: str, store: str | None, file: Path | None, mutant: str | None, *, pairwise: bool, console: Console
-) -> Guidance | None:
+def known_before(options: CampaignOptions, console: Console) -> Guidance | None:
     """Return what earlier runs had, from a store or from a file; None without either. Raise UsageError."""
+    store, file = options.learn, options.guidance
     if store is None and file is None:
         return None
     if store is not None and file is not None:
         raise UsageError("--learn and --guidance exclude each other: the file has what was learned from a store")
-    if pairwise:
+    if options.pairwise:
         raise UsageError("--pairwise has a fixed list of plans, and learns nothing: leave out --learn and --guidance")
-    loaded = load(target)
+    loaded = load(options.target)
     if file is None:
         assert store is not None
         with store_errors():
-            guidance = learn_from(Store.open(store), loaded.file.name, loaded.version, mutant)
+            guidance = learn_from(Store.open(store), loaded.file.name, loaded.version, options.mutant)
     else:
         guidance = Guidance.load(file)
         if guidance.target != loaded.file.name:

@@ -5,30 +5,30 @@ from __future__ import annotations
 import json
 import sys
 from collections.abc import Iterator
-from pathlib import Path
 
 from fencepost.harness.cleaning import cleanup
 from fencepost.harness.cleaning.cleanup import CleanupReport
 from fencepost.harness.cleaning.everything import clean_all
 from fencepost.harness.cleaning.images import PruneReport, prune
+from fencepost.harness.cli.commands.machine import CleanOptions
 from fencepost.harness.errors import UsageError
 
 
-def clean(runs: list[Path] | None, everything: bool, images: bool, dry_run: bool, as_json: bool) -> int:
+def clean(options: CleanOptions) -> int:
     """Clean up and print what was removed; return 2 if something could not be removed, otherwise 0."""
-    if images:
-        if runs or everything:
+    if options.images:
+        if options.runs or options.everything:
             raise UsageError("--images does not look at runs: leave out RUN and --all")
-        return _prune(dry_run, as_json)
+        return _prune(options.dry_run, options.as_json)
     unseen: list[str] = []
-    if everything:
-        done, unseen = clean_all(dry_run=dry_run)
+    if options.everything:
+        done, unseen = clean_all(dry_run=options.dry_run)
     else:
-        done = [cleanup.clean(run, dry_run=dry_run) for run in runs or cleanup.dead_runs()]
-    if as_json:
-        print(json.dumps([_as_json(each, dry_run) for each in done], indent=2))
+        done = [cleanup.clean(run, dry_run=options.dry_run) for run in options.runs or cleanup.dead_runs()]
+    if options.as_json:
+        print(json.dumps([_as_json(each, options.dry_run) for each in done], indent=2))
     else:
-        print("\n".join(_described(each, dry_run) for each in done) or "nothing was left behind")
+        print("\n".join(_described(each, options.dry_run) for each in done) or "nothing was left behind")
     for message in unseen:
         print(f"not looked for: {message}", file=sys.stderr)
     return 2 if any(each.problems for each in done) else 0

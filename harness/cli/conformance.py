@@ -20,14 +20,15 @@ from fencepost.harness.backends import check_backend
 from fencepost.harness.backends.environment import prepare
 from fencepost.harness.catalogue import catalogue
 from fencepost.harness.cli.board import Board
+from fencepost.harness.cli.commands.scenarios import ConformanceOptions
 from fencepost.harness.cli.display import Display
 from fencepost.harness.cli.index import write_pages
-from fencepost.harness.cli.options import Annotations, Inconclusive, chosen_target
 from fencepost.harness.cli.publish import check_store, publish_at_end
 from fencepost.harness.cli.signals import at_once
 from fencepost.harness.cli.suite_outputs import CiOutputs, SuiteOutputs, scenario_results
-from fencepost.harness.cli.suite_pytest import SuiteRequest, end, start
+from fencepost.harness.cli.suite_pytest import end, start
 from fencepost.harness.cli.summary import summary as lines_of
+from fencepost.harness.conformance.options import SessionOptions
 from fencepost.harness.conformance.quarantine import Quarantine
 from fencepost.harness.conformance.shards import check as check_shard
 from fencepost.harness.disk_space import check_disk_space
@@ -46,80 +47,60 @@ NO_TESTS = 5
 """Exit code of pytest if no test was selected."""
 
 
-def conformance(
-    target: str | None,
-    option: str | None,
-    seed: int,
-    runs: Path,
-    backend: str,
-    only: str | None,
-    workers: int,
-    json: Path | None,
-    junitxml: Path | None,
-    shard: str | None,
-    durations: Path | None,
-    inconclusive: Inconclusive,
-    summary: Path | None,
-    annotations: Annotations,
-    mutant: str | None = None,
-    publish: str | None = None,
-    quarantine: Path | None = None,
-) -> int:
+def conformance(options: ConformanceOptions) -> int:
     """Run the suites against a target and return the exit code of the worst verdict."""
-    plant(mutant)
+    plant(options.mutant)
     catalogue()  # a mistake in it is one message here, and would be a traceback in each test
-    suites = Path(next(iter(fencepost.suites.__path__)))
-    request = SuiteRequest(
-        chosen_target(target, option),
-        *(seed, runs, backend, only, workers, junitxml, shard, durations, inconclusive.value, quarantine),
-    )
-    outputs = SuiteOutputs(json, junitxml, CiOutputs(summary, annotations), publish)
-    return run_suites(request, suites, terminal(), outputs)
+    return run_suites(options, Path(next(iter(fencepost.suites.__path__))), terminal())
 
 
-def run_suites(request: SuiteRequest, suites: Path, console: Console, outputs: SuiteOutputs) -> int:
-    """Run every scenario of the request; return the exit code of the worst verdict.
+def run_suites(options: ConformanceOptions, suites: Path, console: Console) -> int:
+    """Run every scenario that the options select; return the exit code of the worst verdict.
 
     After Ctrl-C it ends all clusters, writes the outputs and raises KeyboardInterrupt. UsageError if the backend does
     not exist or no scenario matches, InfrastructureError if pytest itself failed.
     """
-    check_backend(request.backend)
-    check_disk_space(request.runs)
-    target = load(request.target)
-    _check_selection(request)
-    quarantined = _quarantined(request, target.file.name, console)
+    session = options.session
+    outputs = SuiteOutputs(
+        options.json, options.junitxml, CiOutputs(options.summary, options.annotations), options.publish
+    )
+    check_backend(session.backend)
+    check_disk_space(session.runs)
+    target = load(session.target)
+    _check_selection(options)
+    quarantined = _quarantined(session, target.file.name, console)
     outputs.check()
     check_store(outputs.publish)
-    prepare(request.backend, target)
-    workers = request.workers or side_by_side(target.file, len(os.sched_getaffinity(0)))
-    console.print(_header(request, f"{target.file.name} {target.version}", workers))
+    prepare(session.backend, target)
+    workers = options.workers or side_by_side(target.file, len(os.sched_getaffinity(0)))
+    console.print(_header(session, f"{target.file.name} {target.version}", workers))
     started, board = time.time(), Board(time.monotonic(), quarantined=quarantined)
-    code, output, interrupt = _run(request, suites, workers, board, console)
+    code, output, interrupt = _run(options, suites, workers, board, console)
     if interrupt is None:
-        _check_collected(board, request, code, output)
+        _check_collected(board, options, code, output)
         board.close()
     result = SuiteResult(
         target=target.file.name,
         target_version=target.version,
-        backend=request.backend,
-        seed=request.seed,
+        backend=session.backend,
+        seed=session.seed,
         started=started,
         seconds=round(time.monotonic() - board.began, 1),
         scenarios=scenario_results(board),
-        selection=request.only,
-        shard=request.shard,
+        selection=options.only,
+        shard=session.shard,
         interrupted=interrupt is not None,
         ci=ci_job(),
     )
     if interrupt is not None:
-        write_pages(outputs.write(result, request.runs, console), request.runs)
+        write_pages(outputs.write(result, session.runs, console), session.runs)
         _publish(board, outputs, console)
         raise interrupt
     for rendered in lines_of(board, time.monotonic(), width_for_text(console)):
         console.print(rendered, highlight=False, soft_wrap=not console.is_terminal)
-    folder = outputs.write(result, request.runs, console)
+    folder = outputs.write(result, session.runs, console)
     console.print(f"{'results':<15}{folder}", highlight=False, soft_wrap=True)
-    console.print(f"{'page':<15}{write_pages(folder, request.runs)}", highlight=False, soft_wrap=True)
+    console.print(f"{'page':<15}{write_pages(folder, session.runs)}", highlight=False, soft_wrap=True)
     verdict = Verdict.worst((board.verdict, _publish(board, outputs, console)))
     if board.verdict is Verdict.PASS and code != 0:
         raise InfrastructureError(f"every judged scenario passed, but pytest ended with {code}:\n{output[-3000:]}")
@@ -135,14 +116,14 @@ def _publish(board: Board, outputs: SuiteOutputs, console: Console) -> Verdict:
     return publish_at_end(folders, outputs.publish, console)
 
 
-def _quarantined(request: SuiteRequest, target: str, console: Console) -> Mapping[str, str]:
+def _quarantined(session: SessionOptions, target: str, console: Console) -> Mapping[str, str]:
     """Return the scenarios in quarantine, with the reasons; name the entries that have expired."""
-    if request.quarantine is None:
+    if session.quarantine is None:
         return {}
-    quarantine = Quarantine.load(request.quarantine)
-    for entry in quarantine.expired(target, request.backend):
+    quarantine = Quarantine.load(session.quarantine)
+    for entry in quarantine.expired(target, session.backend):
         console.print(f"the quarantine of {entry.scenario} expired on {entry.expires}: it counts", highlight=False)
-    return quarantine.active(target, request.backend)
+    return quarantine.active(target, session.backend)
 
 
 def side_by_side(target: TargetFile, cores: int) -> int:
@@ -151,14 +132,14 @@ def side_by_side(target: TargetFile, cores: int) -> int:
 
 
 def _run(
-    request: SuiteRequest, suites: Path, workers: int, board: Board, console: Console
+    options: ConformanceOptions, suites: Path, workers: int, board: Board, console: Console
 ) -> tuple[int, str, KeyboardInterrupt | None]:
     """Run the session to its end, or to an interrupt; return the exit code and output of pytest, and the interrupt."""
     interrupt = None
     with tempfile.TemporaryDirectory(prefix="fencepost-") as scratch:
         progress, log = Path(scratch) / "progress.jsonl", Path(scratch) / "pytest.log"
         progress.touch()
-        process = start(request, suites, workers, progress, log)
+        process = start(options, suites, workers, progress, log)
         with at_once(lambda: os.killpg(process.pid, signal.SIGKILL)), progress.open() as lines:
             try:
                 _watch(process, lines, board, console)
@@ -174,34 +155,36 @@ def _run(
         return process.wait(), log.read_text(errors="replace"), interrupt
 
 
-def _check_selection(request: SuiteRequest) -> None:
+def _check_selection(options: ConformanceOptions) -> None:
     """UsageError if -k, --shard or --durations is wrong. In the session the workers of xdist would crash over it."""
     try:
-        Expression.compile(request.only or "")
+        Expression.compile(options.only or "")
     except Exception as error:  # its type differs from release to release
-        raise UsageError(f"-k {request.only!r} is no expression of names with and, or, not: {error}") from None
-    check_shard(request.shard, request.durations, request.target)
+        raise UsageError(f"-k {options.only!r} is no expression of names with and, or, not: {error}") from None
+    check_shard(options.session.shard, options.session.durations, options.session.target)
 
 
-def _check_collected(board: Board, request: SuiteRequest, code: int, output: str) -> None:
-    """UsageError if the request selects no scenario, InfrastructureError if pytest ended before it collected any."""
+def _check_collected(board: Board, options: ConformanceOptions, code: int, output: str) -> None:
+    """UsageError if the options select no scenario, InfrastructureError if pytest ended before it collected any."""
     if board.rows:
         return
-    if code == NO_TESTS and request.shard is not None:
-        raise UsageError(f"the shard {request.shard} has no scenario: use fewer shards, or select more scenarios")
+    if code == NO_TESTS and options.session.shard is not None:
+        raise UsageError(
+            f"the shard {options.session.shard} has no scenario: use fewer shards, or select more scenarios"
+        )
     if code == NO_TESTS:
-        raise UsageError(f"no scenario matches {request.only!r}: `fencepost scenarios` lists them")
+        raise UsageError(f"no scenario matches {options.only!r}: `fencepost scenarios` lists them")
     raise InfrastructureError(f"the suite did not start, pytest ended with {code}:\n{output[-3000:]}")
 
 
-def _header(request: SuiteRequest, target: str, workers: int) -> RenderableType:
-    nodes_run_as = {"process": "processes", "docker": "containers"}.get(request.backend, request.backend)
-    shard = f" · shard {request.shard}" if request.shard is not None else ""
+def _header(session: SessionOptions, target: str, workers: int) -> RenderableType:
+    nodes_run_as = {"process": "processes", "docker": "containers"}.get(session.backend, session.backend)
+    shard = f" · shard {session.shard}" if session.shard is not None else ""
     header = Table.grid(expand=True)
     header.add_column(ratio=1)
     header.add_column(justify="right")
     header.add_row(
-        f"[bold]fencepost[/bold] · {target} · {nodes_run_as} · seed {request.seed}{shard}",
+        f"[bold]fencepost[/bold] · {target} · {nodes_run_as} · seed {session.seed}{shard}",
         f"{counted(len(os.sched_getaffinity(0)), 'core')}, "
         f"{counted(workers, 'cluster')} {'side by side' if workers > 1 else 'at a time'}",
     )

@@ -9,6 +9,7 @@ from pathlib import Path
 from textwrap import wrap
 
 from fencepost.harness.catalogue.model import RequirementKind
+from fencepost.harness.cli.commands.scenarios import ExplainOptions
 from fencepost.harness.cli.explaining import Asked, Evidence, Explainer, KnownCheck, Rule
 from fencepost.harness.terminal import terminal, width_for_text
 
@@ -27,21 +28,21 @@ BASES = {
 }
 
 
-def explain(ids: list[str], target: str | None, runs: Path, as_json: bool) -> None:
+def explain(options: ExplainOptions) -> None:
     """Print each id. UsageError for the first that does not exist."""
-    explainer = Explainer(runs, target)
-    found = [explainer.explain(each) for each in ids]
-    if as_json:
+    explainer = Explainer(options.runs, options.target)
+    found = [explainer.explain(each) for each in options.ids]
+    if options.as_json:
         print(json.dumps([each.to_json() for each in found], indent=2))
         return
     console = terminal()
     for number, each in enumerate(found):
-        lines = _of_rule(each, target, runs) if isinstance(each, Rule) else _of_check(each, target, runs)
+        lines = _of_rule(each, options) if isinstance(each, Rule) else _of_check(each, options)
         text = "\n".join(line for name, said in lines for line in _wrapped(name, said, width_for_text(console)))
         console.print(f"\n{text}" if number else text, soft_wrap=True, markup=False)
 
 
-def _of_rule(rule: Rule, target: str | None, runs: Path) -> Iterator[tuple[str, str]]:
+def _of_rule(rule: Rule, options: ExplainOptions) -> Iterator[tuple[str, str]]:
     row = rule.row
     yield row.id, row.says
     yield "document", rule.document.title
@@ -60,7 +61,7 @@ def _of_rule(rule: Rule, target: str | None, runs: Path) -> Iterator[tuple[str, 
         yield "untested", row.untested
     if row.unseen is not None:
         yield "unseen", row.unseen
-    yield from _evidence(rule.evidence, runs, _command(rule, target))
+    yield from _evidence(rule.evidence, options.runs, _command(rule, options.target))
 
 
 def _asked(asked: Sequence[Asked]) -> Iterator[tuple[str, str]]:
@@ -86,14 +87,14 @@ def _suites(target: str | None) -> str:
     return " ".join(filter(None, ("fencepost conformance", target)))
 
 
-def _of_check(check: KnownCheck, target: str | None, runs: Path) -> Iterator[tuple[str, str]]:
+def _of_check(check: KnownCheck, options: ExplainOptions) -> Iterator[tuple[str, str]]:
     yield check.name, check.says
     yield from _list("judges", [f"{each.id}: {each.says} ({each.document}, {each.section})" for each in check.rules])
     if check.basis is not None:
         yield "evidence", BASES[check.basis]
     if check.place is not None:
         yield "code", check.place
-    yield from _evidence(check.evidence, runs, _suites(target))
+    yield from _evidence(check.evidence, options.runs, _suites(options.target))
 
 
 def _evidence(evidence: Evidence | None, runs: Path, command: str | None) -> Iterator[tuple[str, str]]:

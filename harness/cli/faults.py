@@ -10,23 +10,24 @@ from rich.text import Text
 
 from fencepost.harness.backends import check_name
 from fencepost.harness.cli import catalogue
+from fencepost.harness.cli.commands.interactive import FaultsOptions
 from fencepost.harness.cli.options import chosen_target
 from fencepost.harness.cluster.availability import unavailable_reason
 from fencepost.harness.targets.registry import load
 from fencepost.harness.terminal import terminal
 
 
-def faults(target: str | None, option: str | None, backend: str, as_json: bool) -> None:
+def faults(options: FaultsOptions) -> None:
     """Print the faults as a table, or as JSON."""
-    check_name(backend)
-    file = load(chosen_target(target, option)).file
+    check_name(options.backend)
+    file = load(chosen_target(options.target, options.option)).file
     rows = []
     for known in catalogue.known().values():
-        reason = unavailable_reason(backend, known.capability)
+        reason = unavailable_reason(options.backend, known.capability)
         if known.capability not in file.capabilities:
             reason = f"{file.name} does not support it (no `{known.capability.value}` in its target file)"
         rows.append((known, reason))
-    if as_json:
+    if options.as_json:
         listed = [
             {
                 "fault": known.name,

@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
+from fencepost.harness.cli.commands.interactive import HealOptions
 from fencepost.harness.cli.control import ask, find_run
 
 
-def heal(name: str | None, run: Path | None, start: bool) -> None:
+def heal(options: HealOptions) -> None:
     """Heal one fault, or all, and print their names; print or start the nodes that ended and stay so."""
-    found = find_run(run)
-    done = ask(found, "heal", name=name)
+    found = find_run(options.run)
+    done = ask(found, "heal", name=options.name)
     healed, ended = done["healed"], done["ended"]
     print(f"healed: {', '.join(healed)}" if healed else "no fault was active")
-    if ended and start:
+    if ended and options.start:
         print(f"started, and each answers: {', '.join(ask(found, 'start', nodes=list(ended)))}")
     elif ended:
         print("not brought back, because these ended by themselves:")

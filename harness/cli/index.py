@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from fencepost.harness.cli.commands.runs import IndexOptions
 from fencepost.harness.report.index import write_index, write_indexes
 from fencepost.results.records.folder import FolderError
 
 
-def index(runs: list[Path] | None) -> None:
+def index(options: IndexOptions) -> None:
     """Write the pages and print their paths."""
-    for folder in runs or [Path("runs")]:
+    for folder in options.runs or [Path("runs")]:
         for page in write_indexes(folder):
             print(page)
 

@@ -2,32 +2,30 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
-import typer
 from rich.table import Table
 from rich.text import Text
 
 from fencepost.harness.cli import catalogue
+from fencepost.harness.cli.command import flow
+from fencepost.harness.cli.commands.interactive import InjectOptions
 from fencepost.harness.cli.control import ask, find_run
-from fencepost.harness.cli.lazy import flow
 from fencepost.harness.terminal import terminal
 
 HELP = ("-h", "--help")
 
 
-def inject(context: typer.Context, fault: str | None, name: str | None, run: Path | None) -> None:
+def inject(options: InjectOptions) -> None:
     """Inject a fault with the options in `context.args`, or show the help of the command or of the fault."""
-    if fault is None or fault in HELP:
-        print(context.get_help())
+    if options.fault is None or options.fault in HELP:
+        print(options.context.get_help())
         return
-    known = catalogue.find(fault)
-    if any(word in HELP for word in context.args):
+    known = catalogue.find(options.fault)
+    if any(word in HELP for word in options.context.args):
         show_fault(known)
         return
-    params = catalogue.parse(known, context.args)
-    catalogue.step_of(known, params, name or fault)  # wrong options are refused without a cluster, too
-    done = ask(find_run(run), "inject", fault=fault, params=params, name=name)
+    params = catalogue.parse(known, options.context.args)
+    catalogue.step_of(known, params, options.name or options.fault)  # wrong options are refused without a cluster, too
+    done = ask(find_run(options.run), "inject", fault=options.fault, params=params, name=options.name)
     print(f"{done['name']}: proven, {done['how']}")
 
 

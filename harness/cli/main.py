@@ -9,20 +9,17 @@ import sys
 import traceback
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from importlib import metadata
 from typing import Annotated, Any, NoReturn
 
 import typer
 from typer.core import TyperGroup
 
-from fencepost.faults.capabilities import CapabilityError
 from fencepost.harness.cli import signals
 from fencepost.harness.cli.closed_output import give_up_output
+from fencepost.harness.cli.command import KEEP_INDENT, add_commands, add_group, without_types
 from fencepost.harness.cli.commands import interactive, machine, runs, scenarios, store
-from fencepost.harness.cli.lazy import KEEP_INDENT, add_commands, add_group, without_types
 from fencepost.harness.errors import HarnessError, UsageError
 from fencepost.results.records.folder import FolderError
-from fencepost.results.records.journal import JournalError
 from fencepost.results.records.verdict import WRONG_USAGE
 
 HELP = """Start real Kafka-like clusters, break them on purpose, and say which rules held.
@@ -91,6 +88,8 @@ app = typer.Typer(
 
 def _print_version(wanted: bool) -> None:
     if wanted:
+        from importlib import metadata  # only here: the help has no use for it
+
         print(f"fencepost {metadata.version('fencepost')}, Python {platform.python_version()}")
         raise typer.Exit
 
@@ -107,39 +106,48 @@ def _options(
 add_commands(
     app,
     "Scenarios",
-    scenarios.conformance,
-    scenarios.scenarios,
-    scenarios.releases,
-    scenarios.explain,
-    scenarios.plan,
-    scenarios.campaign,
+    scenarios.ConformanceOptions,
+    scenarios.ScenariosOptions,
+    scenarios.ReleasesOptions,
+    scenarios.ExplainOptions,
+    scenarios.PlanOptions,
+    scenarios.CampaignOptions,
 )
-add_commands(app, "Runs", runs.run, runs.replay, runs.recheck, runs.shrink, runs.bundle, runs.report)
+add_commands(
+    app,
+    "Runs",
+    runs.RunOptions,
+    runs.ReplayOptions,
+    runs.RecheckOptions,
+    runs.ShrinkOptions,
+    runs.BundleOptions,
+    runs.ReportOptions,
+)
 add_commands(
     app,
     "Interactive cluster",
-    interactive.up,
-    interactive.inject,
-    interactive.faults,
-    interactive.heal,
-    interactive.start,
-    interactive.status,
+    interactive.UpOptions,
+    interactive.InjectOptions,
+    interactive.FaultsOptions,
+    interactive.HealOptions,
+    interactive.StartOptions,
+    interactive.StatusOptions,
 )
-add_commands(app, "Results of many runs", runs.index, store.publish, store.trends, store.show)
+add_commands(
+    app, "Results of many runs", runs.IndexOptions, store.PublishOptions, store.TrendsOptions, store.ShowOptions
+)
 add_group(
     app,
     "Results of many runs",
     "results",
     "Look after a results store, and import the results of other suites.",
-    {
-        "compact": store.compact,
-        "expire": store.expire,
-        "check": store.check,
-        "import": store.import_results,
-        "quarantine": store.quarantine,
-    },
+    store.CompactOptions,
+    store.ExpireOptions,
+    store.CheckOptions,
+    store.ImportOptions,
+    store.QuarantineOptions,
 )
-add_commands(app, "This machine", machine.clean, machine.doctor)
+add_commands(app, "This machine", machine.CleanOptions, machine.DoctorOptions)
 
 
 def main() -> None:
@@ -169,4 +177,8 @@ def _expected(error: Exception) -> bool:
     if isinstance(error, OSError):
         # Refusals of the system (no such file, no permission) name the file themselves; a full disk names none.
         return error.filename is not None or error.errno in (errno.ENOSPC, errno.EDQUOT)
+    # Only here, because the help has no use for them.
+    from fencepost.faults.capabilities import CapabilityError
+    from fencepost.results.records.journal import JournalError
+
     return isinstance(error, HarnessError | CapabilityError | FolderError | JournalError)

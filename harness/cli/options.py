@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from enum import StrEnum
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
 from fencepost.harness.cli import completion
+from fencepost.harness.conformance.options import declared
 from fencepost.harness.errors import UsageError
 
 DEFAULT_TARGET = "quorum"
@@ -103,13 +104,6 @@ MutantOption = Annotated[
 ]
 
 
-class Inconclusive(StrEnum):
-    """How a JUnit file and pytest show a run that proves nothing."""
-
-    ERROR = "error"
-    SKIP = "skip"
-
-
 class Annotations(StrEnum):
     """The CI system whose annotations a command prints."""
 
@@ -147,3 +141,9 @@ def chosen_target(argument: str | None, option: str | None) -> str:
     if argument and option and argument != option:
         raise UsageError(f"two targets are named, {argument} and --target {option}: name one")
     return argument or option or DEFAULT_TARGET
+
+
+def session_option(name: str) -> Any:
+    """Return Typer's form of an option that the tests of a suite have as well."""
+    texts = declared()[name].help
+    return typer.Option(metavar=texts.metavar or None, help=texts.in_command)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import difflib
 from pathlib import Path
 
+from fencepost.harness.cli.commands.scenarios import PlanOptions
 from fencepost.harness.cli.options import DEFAULT_TARGET
 from fencepost.harness.engine.run import check_plan
 from fencepost.harness.errors import UsageError
@@ -18,14 +19,14 @@ from fencepost.suites.target_facts import TargetFacts
 PLAN_FILE = (".yaml", ".yml")
 
 
-def plan(source: str, target: str | None, seed: int) -> None:
+def plan(options: PlanOptions) -> None:
     """Print the plan as YAML. Raises UsageError as `plan_to_run` does, and where a run of a file would."""
-    found = plan_to_run(source, target, seed)
-    if source.endswith(PLAN_FILE):
+    found = plan_to_run(options.source, options.target, options.seed)
+    if options.source.endswith(PLAN_FILE):
         check_plan(found)
     print(dump_plan(found), end="")
-    if source.endswith(PLAN_FILE):
-        console_beside(True).print(f"{source} is right: `fencepost run` can run it on {found.target}")
+    if options.source.endswith(PLAN_FILE):
+        console_beside(True).print(f"{options.source} is right: `fencepost run` can run it on {found.target}")
 
 
 def plan_to_run(source: str, target: str | None, seed: int) -> Plan:

@@ -12,6 +12,7 @@ from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 from rich.text import Text
 
+from fencepost.harness.cli.commands.store import PublishOptions
 from fencepost.harness.errors import HarnessError, InfrastructureError, UsageError
 from fencepost.harness.publishing.folders import Found, find
 from fencepost.harness.publishing.publish import Publication, publish_runs
@@ -24,23 +25,25 @@ NAMED = 20
 """Folders of one reason that are listed; the table `kept_aside` has all."""
 
 
-def publish(runs: list[Path], to: str, as_json: bool) -> int:
+def publish(options: PublishOptions) -> int:
     """Publish the folders and print what was added and what was kept aside; return 0.
 
     UsageError if there is nothing to publish, or if something else than a store is there.
     """
     began = time.monotonic()
-    console = console_beside(as_json)
-    found = find(runs)
+    console = console_beside(options.as_json)
+    found = find(options.runs)
     if not (found.runs or found.aside or found.running):
-        raise UsageError(f"{', '.join(map(str, runs))} has no run folder: name the folder that holds run folders")
+        raise UsageError(
+            f"{', '.join(map(str, options.runs))} has no run folder: name the folder that holds run folders"
+        )
     with store_errors():
-        result = _publish(found, Store.create(to), console)
+        result = _publish(found, Store.create(options.to), console)
     seconds = time.monotonic() - began
-    if as_json:
-        print(json_format.dumps(_as_json(result, to, seconds), indent=2))
+    if options.as_json:
+        print(json_format.dumps(_as_json(result, options.to, seconds), indent=2))
     else:
-        _show(result, to, seconds, console)
+        _show(result, options.to, seconds, console)
     return 0
 
 

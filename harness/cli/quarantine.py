@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from datetime import UTC, datetime, timedelta
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from fencepost.harness.cli.ages import days
+from fencepost.harness.cli.commands.store import QuarantineOptions
 from fencepost.harness.cli.publish import MARGIN, store_errors
 from fencepost.harness.cli.spark import run_on_spark
 from fencepost.harness.conformance.quarantine import Entry, Test, renewed
@@ -18,23 +18,23 @@ if TYPE_CHECKING:
     from pyspark.sql import DataFrame, Row
 
 
-def quarantine(address: str, out: Path, target: str | None, since: str | None, lasts: str) -> None:
+def quarantine(options: QuarantineOptions) -> None:
     """Write the file and print its changes. UsageError if there is no store, or another file is there."""
     now = datetime.now(UTC)
-    expires = (now + days(lasts)).date()
+    expires = (now + days(options.lasts)).date()
     with store_errors():
-        store = Store.open(address)
+        store = Store.open(options.address)
     # A mistake in the file shows before Spark starts.
-    renewed(out, (), ())
-    flaky, broken = _mined(store, now, None if since is None else days(since), target)
+    renewed(options.out, (), ())
+    flaky, broken = _mined(store, now, None if options.since is None else days(options.since), options.target)
     entries = [
         Entry(scenario=row["test"], target=row["target"], backend=row["backend"], reason=_reason(row), expires=expires)
         for row in flaky
     ]
-    found = renewed(out, entries, broken)
-    out.write_text(found.text, encoding="utf-8")
+    found = renewed(options.out, entries, broken)
+    options.out.write_text(found.text, encoding="utf-8")
     console = terminal()
-    console.print(f"{'quarantine':<{MARGIN}}{counted(len(entries), 'flaky scenario')} until {expires}: {out}")
+    console.print(f"{'quarantine':<{MARGIN}}{counted(len(entries), 'flaky scenario')} until {expires}: {options.out}")
     for entry in entries:
         console.print(f"{'':<{MARGIN}}{entry.scenario} on {entry.target} ({entry.backend}): {entry.reason}")
     for words, gone in (("expired", found.expired), ("is broken", found.broken)):

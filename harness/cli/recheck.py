@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import json
-from pathlib import Path
 
+from fencepost.harness.cli.commands.runs import RecheckOptions
 from fencepost.harness.cli.recheck_on_spark import recheck_on_spark
 from fencepost.harness.cli.verdicts import show_verdict
 from fencepost.harness.reproduction.rechecking import recheck as judge_again
@@ -15,12 +15,12 @@ DIFFERS = 4
 """Exit code of a recheck that comes to another verdict than the run did."""
 
 
-def recheck(run: Path, as_json: bool, spark: bool = False, spark_memory: str = "4g") -> int:
+def recheck(options: RecheckOptions) -> int:
     """Judge the run, show each difference from the stored verdict, return the exit code."""
-    if spark:
-        return recheck_on_spark(run, as_json, spark_memory)
-    checked = judge_again(open_run(run))
-    if as_json:
+    if options.spark:
+        return recheck_on_spark(options.run, options.as_json, options.spark_memory)
+    checked = judge_again(open_run(options.run))
+    if options.as_json:
         print(json.dumps(checked.to_json(), indent=2))
     else:
         console = terminal()

@@ -15,6 +15,7 @@ from packaging.version import Version
 from rich import box
 from rich.table import Table
 
+from fencepost.harness.cli.commands.scenarios import ReleasesOptions
 from fencepost.harness.cli.publish import store_errors
 from fencepost.harness.errors import UsageError
 from fencepost.harness.plan.base import release_range
@@ -73,22 +74,22 @@ Ran = Mapping[tuple[str, str], Results]
 """The results by target and release."""
 
 
-def releases(target: str | None, runs: Path, store: str | None, check: bool, as_json: bool) -> int:
+def releases(options: ReleasesOptions) -> int:
     """Print the releases of one target or of all; return 0, or 1 if `check` finds one never run or not listed.
 
     UsageError for an unknown target, no such folder or no store; InfrastructureError if the registry cannot be asked.
     """
-    if not runs.is_dir() and runs != DEFAULT_RUNS:
-        raise UsageError(f"there is no folder of runs {runs}")
-    files = [registry.load_file(each) for each in ([target] if target else registry.names())]
-    ran = _results(runs, store)
+    if not options.runs.is_dir() and options.runs != DEFAULT_RUNS:
+        raise UsageError(f"there is no folder of runs {options.runs}")
+    files = [registry.load_file(each) for each in ([options.target] if options.target else registry.names())]
+    ran = _results(options.runs, options.store)
     listed = [file for file in files if file.published]
-    console = console_beside(as_json)
+    console = console_beside(options.as_json)
     checked: dict[str, Checked] = {}
-    if check:
+    if options.check:
         console.print("asking Maven's registry ...", style="dim")
         checked = dict(_checked(listed))
-    if as_json:
+    if options.as_json:
         print(json.dumps([_as_json(file, ran, checked.get(file.name)) for file in files], indent=2))
     else:
         for file in files:

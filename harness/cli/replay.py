@@ -7,6 +7,7 @@ from pathlib import Path
 
 from rich.console import Console
 
+from fencepost.harness.cli.commands.runs import ReplayOptions
 from fencepost.harness.cli.run_progress import RunProgress
 from fencepost.harness.cli.series import Series
 from fencepost.harness.cli.verdicts import RunDisplay, show_verdict
@@ -20,22 +21,22 @@ from fencepost.results.records.folder import RunFolder
 from fencepost.results.records.verdict import RunVerdict, Verdict
 
 
-def replay(source: Path, times: int, backend: str | None, runs: Path | None, as_json: bool) -> int:
+def replay(options: ReplayOptions) -> int:
     """Run the plan of a run folder or a plan file `times` times; return the exit code of the worst verdict."""
-    original = Original.read(source, runs or Path("runs"))
-    replays = Replays(original, times, backend or original.backend or "process")
-    console = console_beside(as_json)
+    original = Original.read(options.source, options.runs or Path("runs"))
+    replays = Replays(original, options.times, options.backend or original.backend or "process")
+    console = console_beside(options.as_json)
     if defect := plant_again(original.planted_defect):
         console.print(f"{'planted':<15}{defect}")
-    if times == 1:
-        _run_once(replays, runs or original.runs, console)
+    if options.times == 1:
+        _run_once(replays, options.runs or original.runs, console)
     else:
-        _run_series(replays, runs or original.runs, console)
+        _run_series(replays, options.runs or original.runs, console)
     if replays.interrupted:
-        console.print(f"interrupted after {len(replays.done)} of {times} runs")
-    if as_json:
+        console.print(f"interrupted after {len(replays.done)} of {options.times} runs")
+    if options.as_json:
         print(json.dumps(replays.to_json(), indent=2))
-    elif times > 1:
+    elif options.times > 1:
         _show_count(replays, console)
     return replays.worst.exit_code
 

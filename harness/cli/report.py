@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
+from fencepost.harness.cli.commands.runs import ReportOptions
 from fencepost.harness.report import write_report
 from fencepost.harness.targets.registry import open_run
 
 
-def report(run: Path) -> None:
+def report(options: ReportOptions) -> None:
     """Write the page and print its path."""
-    folder = open_run(run)
+    folder = open_run(options.run)
     write_report(folder)
     print(folder.report)

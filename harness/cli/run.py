@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import json
-from pathlib import Path
 
+from fencepost.harness.cli.commands.runs import RunOptions
 from fencepost.harness.cli.plan import plan_to_run
 from fencepost.harness.cli.run_progress import RunProgress
 from fencepost.harness.cli.verdicts import RunDisplay, as_data, show_verdict
@@ -15,19 +15,17 @@ from fencepost.harness.terminal import console_beside
 from fencepost.suites.scenarios import SCENARIOS
 
 
-def run(
-    source: str, target: str | None, seed: int, runs: Path, backend: str, as_json: bool, mutant: str | None = None
-) -> int:
+def run(options: RunOptions) -> int:
     """Run a scenario or a plan file and show the verdict; return its exit code."""
-    plant(mutant)
-    plan = plan_to_run(source, target, seed)
-    console = console_beside(as_json)
+    plant(options.mutant)
+    plan = plan_to_run(options.source, options.target, options.seed)
+    console = console_beside(options.as_json)
     try:
-        with RunDisplay(console, RunProgress.of(plan, runs, usual_seconds(plan.scenario))) as display:
-            folder, verdict = run_plan(plan, runs, backend, listener=display)
+        with RunDisplay(console, RunProgress.of(plan, options.runs, usual_seconds(plan.scenario))) as display:
+            folder, verdict = run_plan(plan, options.runs, options.backend, listener=display)
     except RunInterrupt as interrupted:
         folder, verdict = interrupted.folder, interrupted.verdict
-    if as_json:
+    if options.as_json:
         print(json.dumps(as_data(folder, verdict), indent=2))
     else:
         show_verdict(console, folder, verdict)

@@ -9,21 +9,22 @@ from rich.table import Table
 
 from fencepost.harness.backends import check_name
 from fencepost.harness.checkers.owed import every_run
+from fencepost.harness.cli.commands.scenarios import ScenariosOptions
 from fencepost.harness.cli.options import chosen_target
 from fencepost.harness.terminal import terminal
 from fencepost.suites.scenarios import scenarios_for
 from fencepost.suites.target_facts import TargetFacts
 
 
-def scenarios(target: str | None, option: str | None, backend: str, as_json: bool) -> None:
+def scenarios(options: ScenariosOptions) -> None:
     """Print the scenarios as a table, or as JSON. UsageError for a target or a backend that does not exist."""
-    check_name(backend)
-    facts = TargetFacts.of(chosen_target(target, option))
+    check_name(options.backend)
+    facts = TargetFacts.of(chosen_target(options.target, options.option))
     rows = []
     for scenario in sorted(scenarios_for(facts), key=lambda scenario: scenario.slug):
         proven = [each for each in scenario.plan(facts, 0).requirements if each not in every_run()]
-        rows.append((scenario, scenario.unavailable_reason(facts, backend), proven))
-    if as_json:
+        rows.append((scenario, scenario.unavailable_reason(facts, options.backend), proven))
+    if options.as_json:
         listed = [
             {"scenario": scenario.slug, "title": scenario.title, "requirements": proven, "unavailable_reason": reason}
             for scenario, reason, proven in rows

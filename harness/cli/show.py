@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pyarrow.compute as pc
 
+from fencepost.harness.cli.commands.store import ShowOptions
 from fencepost.harness.cli.publish import store_errors
 from fencepost.harness.cli.trends import mine, scope
 from fencepost.harness.errors import UsageError
@@ -13,20 +14,20 @@ from fencepost.results.store.store import Store
 from fencepost.results.store.tables import PLANS, RUNS
 
 
-def show(test: str, store: str, target: str | None, since: str | None, save_plan: Path | None) -> int:
+def show(options: ShowOptions) -> int:
     """Print what a store knows of one test, or save the plan of its newest failure; return the exit code.
 
     UsageError if there is no such test or no plan.
     """
     with store_errors():
-        opened = Store.open(store)
-        wanted = (pc.field("test") == test) & (pc.field("target") == target if target else True)
+        opened = Store.open(options.store)
+        wanted = (pc.field("test") == options.test) & (pc.field("target") == options.target if options.target else True)
         number = opened.read(RUNS, ["test", "target"]).filter(wanted).num_rows
         if not number:
-            raise UsageError(_no_such_test(opened, test, target))
-        if save_plan is not None:
-            return _save_plan(opened, wanted, test, save_plan)
-    return mine(store, ["--test", test, *scope(since, target)], number=number)
+            raise UsageError(_no_such_test(opened, options.test, options.target))
+        if options.save_plan is not None:
+            return _save_plan(opened, wanted, options.test, options.save_plan)
+    return mine(options.store, ["--test", options.test, *scope(options.since, options.target)], number=number)
 
 
 def _save_plan(store: Store, wanted: pc.Expression, test: str, path: Path) -> int:

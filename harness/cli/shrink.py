@@ -12,6 +12,7 @@ from typing import Any
 from rich.console import Console
 
 from fencepost.harness.backends import check_backend
+from fencepost.harness.cli.commands.runs import ShrinkOptions
 from fencepost.harness.cli.eta import duration
 from fencepost.harness.cli.series import Series
 from fencepost.harness.cli.verdicts import show_verdict
@@ -37,22 +38,21 @@ NOT_FAILING = 3
 
 @dataclass(frozen=True)
 class ShrinkOrder:
-    """The arguments of `fencepost shrink`."""
+    """The run or plan to shrink, and how."""
 
     original: Original
-    times: int
-    rate: float
-    minutes: float
-    rules: tuple[str, ...]
-    backend: str
-    out: Path | None
+    options: ShrinkOptions
+
+    @property
+    def backend(self) -> str:
+        return self.options.backend or self.original.backend or "process"
 
     @property
     def file(self) -> Path:
         """The file for the smallest plan."""
         source = self.original.source
         name = source.stem if source.is_file() else source.resolve().name
-        return self.out or source.resolve().parent / f"{name}-shrunk.yaml"
+        return self.options.out or source.resolve().parent / f"{name}-shrunk.yaml"
 
     @property
     def candidates(self) -> Path:
@@ -60,44 +60,36 @@ class ShrinkOrder:
         return self.file.with_suffix(".runs")
 
 
-def shrink(
-    source: Path,
-    times: int,
-    rate: float,
-    minutes: float,
-    rule: list[str] | None,
-    backend: str | None,
-    out: Path | None,
-    as_json: bool,
-) -> int:
+def shrink(options: ShrinkOptions) -> int:
     """Search the smallest plan that still fails, write it, and return the exit code.
 
     UsageError if the run did not fail, or broke none of the rules that were named.
     """
-    original = Original.read(source)
-    order = ShrinkOrder(
-        original, times, rate, minutes, tuple(rule or ()), backend or original.backend or "process", out
-    )
-    console = console_beside(as_json)
+    original = Original.read(options.source)
+    order = ShrinkOrder(original, options)
+    console = console_beside(options.as_json)
     if defect := plant_again(original.planted_defect):
         console.print(f"{'planted':<15}{defect}")
     try:
-        return _search(order, console, as_json)
+        return _search(order, console)
     except RunInterrupt as interrupted:
         show_verdict(console, interrupted.folder, interrupted.verdict)
         return interrupted.verdict.verdict.exit_code
 
 
-def _search(order: ShrinkOrder, console: Console, as_json: bool) -> int:
+def _search(order: ShrinkOrder, console: Console) -> int:
     began = time.monotonic()
+    options = order.options
     check_backend(order.backend)
     check_disk_space(order.candidates)
     order.file.parent.mkdir(parents=True, exist_ok=True)
     with Series(console) as series:
         candidates = Candidates(order, series)
         failure = candidates.failure()
-        console.print(f"{'wanted':<15}{failure}, in {order.rate:.0%} of {order.times} runs, for {order.minutes:g} min")
-        trials = Trials(candidates.run, order.times, order.rate, began + order.minutes * 60)
+        console.print(
+            f"{'wanted':<15}{failure}, in {options.rate:.0%} of {options.times} runs, for {options.minutes:g} min"
+        )
+        trials = Trials(candidates.run, options.times, options.rate, began + options.minutes * 60)
         try:
             found = search(order.original.plan, trials, candidates.reported)
         except OutOfTime:
@@ -108,7 +100,7 @@ def _search(order: ShrinkOrder, console: Console, as_json: bool) -> int:
     order.file.write_text(dump_plan(found.plan), encoding="utf-8")
     if candidates.stopped is not None:
         console.print(f"{'stopped':<15}{candidates.stopped}", soft_wrap=True, markup=False)
-    if as_json:
+    if options.as_json:
         print(json.dumps(_as_data(found, order, failure, time.monotonic() - began), indent=2))
     else:
         for line in _described(found, order, time.monotonic() - began):
@@ -141,8 +133,8 @@ class Candidates:
             known = Signature.of(verdict)
             if known.verdict is not Verdict.VIOLATION:
                 raise UsageError(f"{self._order.original.source} does not fail: it is {known}, see {folder.path}")
-        if self._order.rules:
-            wanted = frozenset(self._order.rules)
+        if self._order.options.rule:
+            wanted = frozenset(self._order.options.rule)
             if not known.broken & wanted:
                 raise UsageError(f"the run broke none of {', '.join(sorted(wanted))}; it was {known}")
             known = known.only(wanted)
@@ -185,7 +177,7 @@ def _not_failing(order: ShrinkOrder, trials: Trials) -> str:
     if seen is None:
         return "The time was up before it was clear whether the original plan fails: raise --minutes."
     return (
-        f"The plan failed in {seen.failed} of {seen.runs} runs; {trials.needed} of {order.times} have to fail: "
+        f"The plan failed in {seen.failed} of {seen.runs} runs; {trials.needed} of {order.options.times} have to fail: "
         "lower --rate, or raise --times."
     )
 
@@ -211,7 +203,7 @@ def _as_data(found: ShrinkResult, order: ShrinkOrder, failure: Signature, second
         "plan": str(order.file),
         "failed": found.count.failed,
         "runs_of_it": found.count.runs,
-        "rate": order.rate,
+        "rate": order.options.rate,
         "complete": found.complete,
         "dropped": list(found.dropped),
         "candidates": found.candidates,

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Mapping
-from pathlib import Path
 from typing import Any
 
 from rich import box
@@ -12,6 +11,7 @@ from rich.console import Group, RenderableType
 from rich.table import Table
 from rich.text import Text
 
+from fencepost.harness.cli.commands.interactive import StatusOptions
 from fencepost.harness.cli.control import ask, find_run
 from fencepost.harness.cli.watch import watch as redraw
 from fencepost.harness.terminal import terminal
@@ -22,12 +22,12 @@ COLOURS = {"running": "green", "paused": "yellow", "exited": "red"}
 STATES = {"active": "green", "fenced": "yellow", "inactive": "yellow", "gone": "red"}
 
 
-def status(run: Path | None, watch: bool, as_json: bool) -> None:
+def status(options: StatusOptions) -> None:
     """Print the status once, as JSON or as tables, or redraw it until Ctrl-C."""
-    found, console = find_run(run), terminal()
-    if as_json:
+    found, console = find_run(options.run), terminal()
+    if options.as_json:
         print(json.dumps(ask(found, "status"), indent=2))
-    elif watch and console.is_terminal:
+    elif options.watch and console.is_terminal:
         redraw(console, lambda: status_tables(ask(found, "status"), console.width, broken_first=True))
     else:
         console.print(status_tables(ask(found, "status"), console.width))

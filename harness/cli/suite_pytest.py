@@ -7,9 +7,9 @@ import signal
 import subprocess
 import sys
 from collections.abc import Iterator
-from dataclasses import dataclass
 from pathlib import Path
 
+from fencepost.harness.cli.commands.scenarios import ConformanceOptions
 from fencepost.harness.processes.interrupts import end_on_interrupt
 from fencepost.results.records.progress import VARIABLE
 
@@ -19,28 +19,13 @@ QUICK = ("--assert=plain", "-p", "no:hypothesispytest", "-p", "no:pytest_cov", "
 """Options that turn off pytest features which no scenario uses; their processor time would be missing to the nodes."""
 
 
-@dataclass(frozen=True)
-class SuiteRequest:
-    """The arguments of the command. `workers` 0: as many clusters side by side as the cores carry."""
-
-    target: str
-    seed: int
-    runs: Path
-    backend: str
-    only: str | None = None
-    workers: int = 0
-    junitxml: Path | None = None
-    shard: str | None = None
-    durations: Path | None = None
-    inconclusive: str = "error"
-    quarantine: Path | None = None
-
-
-def start(request: SuiteRequest, suites: Path, workers: int, progress: Path, log: Path) -> subprocess.Popen[bytes]:
+def start(
+    options: ConformanceOptions, suites: Path, workers: int, progress: Path, log: Path
+) -> subprocess.Popen[bytes]:
     """Start the session. It appends its progress to one file, and what pytest prints to another."""
     with log.open("wb") as output:
         return subprocess.Popen(
-            [sys.executable, "-m", "pytest", str(suites), *_arguments(request, suites), "-n", str(workers)],
+            [sys.executable, "-m", "pytest", str(suites), *_arguments(options, suites), "-n", str(workers)],
             env={**os.environ, VARIABLE: str(progress)},
             stdin=subprocess.DEVNULL,
             stdout=output,
@@ -62,24 +47,12 @@ def end(process: subprocess.Popen[bytes]) -> None:
         process.wait()
 
 
-def _arguments(request: SuiteRequest, suites: Path) -> Iterator[str]:
+def _arguments(options: ConformanceOptions, suites: Path) -> Iterator[str]:
     # Named, because pytest looks for it from every argument that exists as a path, also from the value of --runs.
     yield from ("-c", str(suites / "pytest.ini"))
-    options = {
-        "target": request.target,
-        "seed": request.seed,
-        "runs": request.runs,
-        "backend": request.backend,
-        "inconclusive": request.inconclusive,
-        "shard": request.shard,
-        "durations": request.durations,
-        "quarantine": request.quarantine,
-    }
-    for option, value in options.items():
-        if value is not None:
-            yield f"--fencepost-{option}={value}"
-    if request.only:
-        yield from ("-k", request.only)
-    if request.junitxml is not None:
-        yield f"--junitxml={request.junitxml}"
+    yield from options.session.arguments()
+    if options.only:
+        yield from ("-k", options.only)
+    if options.junitxml is not None:
+        yield f"--junitxml={options.junitxml}"
     yield from ("--dist", "worksteal", "-q", *QUICK)

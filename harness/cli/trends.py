@@ -13,6 +13,7 @@ from rich.console import Console
 
 from fencepost.harness.catalogue.installed import catalogue
 from fencepost.harness.cli.ages import days
+from fencepost.harness.cli.commands.store import TrendsOptions
 from fencepost.harness.cli.publish import store_errors
 from fencepost.harness.cli.spark import run_on_spark
 from fencepost.harness.errors import HarnessError, UsageError
@@ -24,30 +25,28 @@ from fencepost.results.store.tables import RUNS
 from fencepost.suites.target_facts import TargetFacts
 
 
-def trends(
-    store: str, since: str | None, target: str | None, top: int, as_json: bool, markdown: bool, out: Path | None
-) -> int:
+def trends(options: TrendsOptions) -> int:
     """Mine a store, or a folder of runs; print what was found and return the exit code of the job.
 
     UsageError if there is neither, InfrastructureError without Spark or Java, or if Spark fails.
     """
-    if as_json and markdown:
+    if options.as_json and options.markdown:
         raise UsageError("--json and --markdown are two forms: choose one")
-    if out is not None:
+    if options.out is not None:
         try:
-            check_folder(out)
+            check_folder(options.out)
         except NotOurs as error:
             raise UsageError(str(error)) from error
-    arguments = ["--top", str(top), *scope(since, target)]
-    arguments += ["--json"] if as_json else ["--markdown"] if markdown else []
-    arguments += ["--out", str(out)] if out else []
-    if (found := _runs_in(store)) is not None:
+    arguments = ["--top", str(options.top), *scope(options.since, options.target)]
+    arguments += ["--json"] if options.as_json else ["--markdown"] if options.markdown else []
+    arguments += ["--out", str(options.out)] if options.out else []
+    if (found := _runs_in(options.store)) is not None:
         with tempfile.TemporaryDirectory(prefix="fencepost-store-") as scratch:
             address = str(Path(scratch) / "store")
-            return mine(address, ["--name", store, *arguments], number=len(found.runs), found=found)
+            return mine(address, ["--name", options.store, *arguments], number=len(found.runs), found=found)
     with store_errors():
-        number = Store.open(store).rows(RUNS)
-    return mine(store, arguments, number=number)
+        number = Store.open(options.store).rows(RUNS)
+    return mine(options.store, arguments, number=number)
 
 
 def scope(since: str | None, target: str | None) -> list[str]:

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import threading
-from pathlib import Path
 
 from rich.console import Console
 
+from fencepost.harness.cli.commands.interactive import UpOptions
 from fencepost.harness.cli.control import ControlServer
 from fencepost.harness.cli.interactive import (
     TOPIC,
@@ -20,12 +20,14 @@ from fencepost.harness.engine.context import Context
 from fencepost.harness.terminal import terminal
 
 
-def up(target: str | None, option: str | None, backend: str, zookeepers: int, plain: bool, runs: Path) -> None:
+def up(options: UpOptions) -> None:
     """Start the cluster, print how to reach and break it, and answer other terminals until Ctrl-C."""
     console = terminal()
-    plan = interactive_plan(chosen_target(target, option), zookeepers, backend, plain=plain)
+    plan = interactive_plan(
+        chosen_target(options.target, options.option), options.zookeepers, options.backend, plain=options.plain
+    )
     console.print(f"starting {plan.target}: {described(plan)} …")
-    with interactive_cluster(plan, runs, backend) as context:
+    with interactive_cluster(plan, options.runs, options.backend) as context:
         server = ControlServer(context.cluster.folder.path, InteractiveFaults(context).operations())
         try:
             _greet(console, context)

@@ -10,10 +10,10 @@ from pydantic import ValidationError
 from fencepost.harness.conformance import allure_report
 from fencepost.harness.conformance.live_plan import live_plan, unavailable
 from fencepost.harness.conformance.live_run import LiveRun, StepFailed, in_words
+from fencepost.harness.conformance.options import InconclusiveAs, SessionOptions
 from fencepost.harness.conformance.outcome import NotBegun, NotPassed, raise_unless_passed
 from fencepost.harness.conformance.results import SCENARIO_PROPERTY
 from fencepost.harness.conformance.run_properties import run_properties
-from fencepost.harness.conformance.session import SessionOptions
 from fencepost.harness.errors import HarnessError, UsageError
 from fencepost.harness.plan.model import Plan
 from fencepost.results.records.folder import RunFolder
@@ -96,7 +96,7 @@ def _report(
     allure_report.attach(run.plan, folder, verdict)
     item.add_report_section("call", "fencepost", f"{verdict.verdict.value}: {verdict.headline}\n{folder.report}")
     by_itself = error is not None and not isinstance(error, StepFailed)
-    inconclusive = "error" if by_itself else SessionOptions.of(item.config).inconclusive
+    inconclusive = InconclusiveAs.ERROR if by_itself else SessionOptions.of(item.config).inconclusive
     try:
         raise_unless_passed(verdict, folder, inconclusive)
     except NotPassed as not_passed:

@@ -4,18 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from textwrap import wrap
-from typing import Literal
 
 import pytest
 
+from fencepost.harness.conformance.options import InconclusiveAs
 from fencepost.results.records.folder import RunFolder
 from fencepost.results.records.replay_command import replay_command
 from fencepost.results.records.verdict import Finding, RunVerdict, Verdict
 
 WIDTH = 110
 MARGIN = 10
-InconclusiveAs = Literal["error", "skip"]
-"""How a test whose run is inconclusive ends."""
 
 
 class NotPassed(Exception):
@@ -48,7 +46,9 @@ _RAISED: dict[Verdict, type[NotPassed]] = {
 }
 
 
-def raise_unless_passed(verdict: RunVerdict, folder: RunFolder, inconclusive: InconclusiveAs = "error") -> None:
+def raise_unless_passed(
+    verdict: RunVerdict, folder: RunFolder, inconclusive: InconclusiveAs = InconclusiveAs.ERROR
+) -> None:
     """Raise the exception for the verdict unless it is a pass, with every finding of that kind.
 
     Skip the test instead if it is inconclusive, and `inconclusive` is `skip`.
@@ -56,7 +56,7 @@ def raise_unless_passed(verdict: RunVerdict, folder: RunFolder, inconclusive: In
     raised = _RAISED.get(verdict.verdict)
     if raised is None:
         return
-    if raised is Inconclusive and inconclusive == "skip":
+    if raised is Inconclusive and inconclusive is InconclusiveAs.SKIP:
         pytest.skip(f"inconclusive: {explanation(verdict, folder)}")
     raise raised(explanation(verdict, folder))
 

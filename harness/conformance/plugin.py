@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from fencepost.harness.conformance.options import SessionOptions, add_options
 from fencepost.harness.conformance.outcome import NotPassed
 from fencepost.harness.conformance.results import (
     NOT_EXERCISED_PROPERTY,
@@ -44,41 +45,7 @@ MARKERS = (
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
-    # Each name has the prefix: a conftest may have a --target of its own, and two options of one name end pytest.
-    group = parser.getgroup("fencepost", "fencepost: scenarios on real clusters")
-    group.addoption(
-        "--fencepost-target",
-        default="quorum",
-        metavar="TARGET",
-        help="what to run against: quorum, zk-controller, leader-driven, apache-kafka:3.9.2, apache-kafka-zk, or a "
-        "target file of yours: ./acme.yaml",
-    )
-    group.addoption("--fencepost-seed", type=int, default=1, metavar="N", help="seed of the plans")
-    group.addoption(
-        "--fencepost-runs", type=Path, default=Path("runs"), metavar="FOLDER", help="folder for the run folders"
-    )
-    group.addoption(
-        "--fencepost-backend", default="process", metavar="BACKEND", help="how nodes are run: process or docker"
-    )
-    group.addoption(
-        "--fencepost-inconclusive",
-        choices=("error", "skip"),
-        default="error",
-        help="how a test ends whose run proves nothing, because a fault or a step did not happen as planned",
-    )
-    group.addoption("--fencepost-shard", metavar="I/N", help="run part I of N of the scenarios: 2/4")
-    group.addoption(
-        "--fencepost-durations",
-        type=Path,
-        metavar="PATH",
-        help="results of earlier suites that balance the shards: a file of `fencepost conformance --json`, or a folder",
-    )
-    group.addoption(
-        "--fencepost-quarantine",
-        type=Path,
-        metavar="FILE",
-        help="known flaky scenarios: they run and are shown, and do not fail the session until their entries expire",
-    )
+    add_options(parser)
 
 
 def pytest_configure(config: pytest.Config) -> None:
@@ -123,7 +90,7 @@ class _Listener:
 @pytest.fixture
 def fencepost(request: pytest.FixtureRequest) -> Session:
     """Run the plan of a scenario and turn its verdict into the outcome of the test."""
-    from fencepost.harness.conformance.session import Session, SessionOptions
+    from fencepost.harness.conformance.session import Session
 
     return Session(SessionOptions.of(request.config), request.node.user_properties)
 
@@ -138,23 +105,23 @@ def _scenario_of(item: pytest.Item) -> Any:
 
 def _check_shard(config: pytest.Config) -> None:
     """Refuse a wrong shard before the workers of xdist would crash over it."""
-    shard, durations = config.getoption("--fencepost-shard"), config.getoption("--fencepost-durations")
-    if shard is None and durations is None:
+    options = SessionOptions.of(config)
+    if options.shard is None and options.durations is None:
         return
     # Sessions without a shard do not need the results of suites.
     from fencepost.harness.conformance.shards import check
     from fencepost.harness.errors import UsageError
 
     try:
-        check(shard, durations, config.getoption("--fencepost-target"))
+        check(options.shard, options.durations, options.target)
     except UsageError as error:
         raise pytest.UsageError(str(error)) from None
 
 
 def _quarantined(config: pytest.Config) -> Mapping[str, str]:
     """Return the scenarios in quarantine, with their reasons. pytest.UsageError if the file cannot be used."""
-    file = config.getoption("--fencepost-quarantine")
-    if file is None:
+    options = SessionOptions.of(config)
+    if options.quarantine is None:
         return {}
     # Sessions without a quarantine do not need the reader of its file.
     from fencepost.harness.conformance.quarantine import Quarantine
@@ -162,8 +129,7 @@ def _quarantined(config: pytest.Config) -> Mapping[str, str]:
     from fencepost.harness.targets.registry import load_file
 
     try:
-        target = load_file(config.getoption("--fencepost-target")).name
-        return Quarantine.load(file).active(target, config.getoption("--fencepost-backend"))
+        return Quarantine.load(options.quarantine).active(load_file(options.target).name, options.backend)
     except UsageError as error:
         raise pytest.UsageError(str(error)) from None
 
@@ -174,18 +140,18 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
 
     The shard comes after pytest has selected by -k and -m, so that shards stay balanced.
     """
-    option = config.getoption
+    options = SessionOptions.of(config)
     for slug, reason in _quarantined(config).items():
         for item in items:
             if (scenario := _scenario_of(item)) is not None and scenario.slug == slug:
                 item.add_marker(pytest.mark.xfail(reason=reason, strict=False))
-    if option("--fencepost-shard") is None:
+    if options.shard is None:
         return
     # As above.
     from fencepost.harness.conformance.shards import chosen
 
     declared = {scenario.slug: scenario.seconds for item in items if (scenario := _scenario_of(item)) is not None}
-    shard = chosen(option("--fencepost-shard"), declared, option("--fencepost-durations"), option("--fencepost-target"))
+    shard = chosen(options.shard, declared, options.durations, options.target)
     others = [item for item in items if (each := _scenario_of(item)) is not None and each.slug not in shard]
     items[:] = [item for item in items if item not in others]
     config.hook.pytest_deselected(items=others)

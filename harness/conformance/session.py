@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from pathlib import Path
 from typing import NoReturn
 
 import pytest
 
 from fencepost.harness.conformance import allure_report
-from fencepost.harness.conformance.outcome import InconclusiveAs, NotBegun, raise_unless_passed
+from fencepost.harness.conformance.options import SessionOptions
+from fencepost.harness.conformance.outcome import NotBegun, raise_unless_passed
 from fencepost.harness.conformance.results import SCENARIO_PROPERTY
 from fencepost.harness.conformance.run_properties import run_properties
 from fencepost.harness.engine.run import RunInterrupt, run
@@ -19,29 +18,6 @@ from fencepost.harness.plan.prose import steps_in_words
 from fencepost.results.records.folder import RunFolder
 from fencepost.results.records.progress import Phase, Progress
 from fencepost.results.records.verdict import RunVerdict
-
-
-@dataclass(frozen=True)
-class SessionOptions:
-    """The options of the pytest session. `runs` is the folder for run folders."""
-
-    target: str
-    seed: int
-    runs: Path
-    backend: str
-    inconclusive: InconclusiveAs = "error"
-
-    @classmethod
-    def of(cls, config: pytest.Config) -> SessionOptions:
-        """Return the values of the options `--fencepost-...`."""
-        option = config.getoption
-        return cls(
-            option("--fencepost-target"),
-            option("--fencepost-seed"),
-            option("--fencepost-runs"),
-            option("--fencepost-backend"),
-            option("--fencepost-inconclusive"),
-        )
 
 
 class Session:

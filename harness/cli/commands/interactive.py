@@ -2,30 +2,19 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
 from fencepost.harness.cli import completion
+from fencepost.harness.cli.command import CommandOptions
 from fencepost.harness.cli.options import Backend, InteractiveRun, Json, TargetArgument, TargetOption
 
 
-def up(
-    target: TargetArgument = None,
-    option: TargetOption = None,
-    backend: Backend = "process",
-    zookeepers: Annotated[
-        int,
-        typer.Option(min=1, max=3, metavar="N", help="ZooKeeper servers to start, for a target that uses ZooKeeper."),
-    ] = 1,
-    plain: Annotated[
-        bool, typer.Option("--plain", help="Start the cluster without disks and clocks that can be broken.")
-    ] = False,
-    runs: Annotated[Path, typer.Option(metavar="FOLDER", help="Folder for the run folder of the cluster.")] = Path(
-        "runs/interactive"
-    ),
-) -> None:
+@dataclass(frozen=True)
+class UpOptions(CommandOptions):
     """Start a cluster and hold it until Ctrl-C: three brokers, and three controllers or ZooKeeper.
 
     The cluster has a topic `play`, and a second process for broker 4 that is not started yet (node-4b). The disks and
@@ -43,20 +32,28 @@ def up(
       kcat -b 127.20.0.1:9092 -t play -P            (with the address that `up` prints)
     """
 
+    target: TargetArgument = None
+    option: TargetOption = None
+    backend: Backend = "process"
+    zookeepers: Annotated[
+        int,
+        typer.Option(min=1, max=3, metavar="N", help="ZooKeeper servers to start, for a target that uses ZooKeeper."),
+    ] = 1
+    plain: Annotated[
+        bool, typer.Option("--plain", help="Start the cluster without disks and clocks that can be broken.")
+    ] = False
+    runs: Annotated[Path, typer.Option(metavar="FOLDER", help="Folder for the run folder of the cluster.")] = Path(
+        "runs/interactive"
+    )
 
-def inject(
-    context: typer.Context,
-    fault: Annotated[
-        str | None,
-        typer.Argument(
-            metavar="FAULT", help="The kind of fault. `fencepost faults` lists them.", autocompletion=completion.faults
-        ),
-    ] = None,
-    name: Annotated[
-        str | None, typer.Option("--as", metavar="NAME", help="Name of this fault, for `fencepost heal NAME`.")
-    ] = None,
-    run: InteractiveRun = None,
-) -> None:
+    def perform(self) -> None:
+        from fencepost.harness.cli.up import up
+
+        up(self)
+
+
+@dataclass(frozen=True)
+class InjectOptions(CommandOptions):
     """Inject a fault into the cluster that `fencepost up` holds, and prove that it took effect.
 
     Each fault has its own options: [bold]fencepost inject slow --help[/bold]. An option takes several values, one after
@@ -72,13 +69,26 @@ def inject(
       fencepost inject kill --node node-5 --when '{says: "fenced"}'
     """
 
+    context: typer.Context
+    fault: Annotated[
+        str | None,
+        typer.Argument(
+            metavar="FAULT", help="The kind of fault. `fencepost faults` lists them.", autocompletion=completion.faults
+        ),
+    ] = None
+    name: Annotated[
+        str | None, typer.Option("--as", metavar="NAME", help="Name of this fault, for `fencepost heal NAME`.")
+    ] = None
+    run: InteractiveRun = None
 
-def faults(
-    target: TargetArgument = None,
-    option: TargetOption = None,
-    backend: Backend = "process",
-    as_json: Json = False,
-) -> None:
+    def perform(self) -> None:
+        from fencepost.harness.cli.inject import inject
+
+        inject(self)
+
+
+@dataclass(frozen=True)
+class FaultsOptions(CommandOptions):
     """List all faults: what each one models, and why a fault is not available here.
 
     [bold]Examples[/bold]
@@ -87,19 +97,19 @@ def faults(
       fencepost inject slow --help          (the options of one fault)
     """
 
+    target: TargetArgument = None
+    option: TargetOption = None
+    backend: Backend = "process"
+    as_json: Json = False
 
-def heal(
-    name: Annotated[
-        str | None,
-        typer.Argument(
-            metavar="NAME", help="Name of one fault. Default: all faults.", autocompletion=completion.active_faults
-        ),
-    ] = None,
-    run: InteractiveRun = None,
-    start: Annotated[
-        bool, typer.Option("--start", help="Also start the nodes that ended and that no fault brings back.")
-    ] = False,
-) -> None:
+    def perform(self) -> None:
+        from fencepost.harness.cli.faults import faults
+
+        faults(self)
+
+
+@dataclass(frozen=True)
+class HealOptions(CommandOptions):
     """Undo faults of the cluster that is up, and prove that they are gone.
 
     A node that ended by itself, for example because its disk failed, is not brought back by healing: its name and how
@@ -111,18 +121,25 @@ def heal(
       fencepost heal --start
     """
 
-
-def start(
-    nodes: Annotated[
-        list[str] | None,
+    name: Annotated[
+        str | None,
         typer.Argument(
-            metavar="NODE",
-            help="Nodes that ended. Default: all that no fault brings back.",
-            autocompletion=completion.ended_nodes,
+            metavar="NAME", help="Name of one fault. Default: all faults.", autocompletion=completion.active_faults
         ),
-    ] = None,
-    run: InteractiveRun = None,
-) -> None:
+    ] = None
+    run: InteractiveRun = None
+    start: Annotated[
+        bool, typer.Option("--start", help="Also start the nodes that ended and that no fault brings back.")
+    ] = False
+
+    def perform(self) -> None:
+        from fencepost.harness.cli.heal import heal
+
+        heal(self)
+
+
+@dataclass(frozen=True)
+class StartOptions(CommandOptions):
     """Start nodes of the cluster that is up again, on the data that they left, and wait until they answer.
 
     [bold]Examples[/bold]
@@ -130,12 +147,24 @@ def start(
       fencepost start                   (all that ended)
     """
 
+    nodes: Annotated[
+        list[str] | None,
+        typer.Argument(
+            metavar="NODE",
+            help="Nodes that ended. Default: all that no fault brings back.",
+            autocompletion=completion.ended_nodes,
+        ),
+    ] = None
+    run: InteractiveRun = None
 
-def status(
-    run: InteractiveRun = None,
-    watch: Annotated[bool, typer.Option("--watch", "-w", help="Redraw the status in place until Ctrl-C.")] = False,
-    as_json: Json = False,
-) -> None:
+    def perform(self) -> None:
+        from fencepost.harness.cli.start import start
+
+        start(self)
+
+
+@dataclass(frozen=True)
+class StatusOptions(CommandOptions):
     """Show the cluster that is up: nodes and how they answer, leaders, replicas in sync, epochs, faults.
 
     [bold]Examples[/bold]
@@ -143,3 +172,12 @@ def status(
       fencepost status --watch
       fencepost status --json
     """
+
+    run: InteractiveRun = None
+    watch: Annotated[bool, typer.Option("--watch", "-w", help="Redraw the status in place until Ctrl-C.")] = False
+    as_json: Json = False
+
+    def perform(self) -> None:
+        from fencepost.harness.cli.status import status
+
+        status(self)

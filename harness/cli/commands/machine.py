@@ -2,36 +2,19 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
 from fencepost.harness.cli import completion
+from fencepost.harness.cli.command import CommandOptions
 from fencepost.harness.cli.options import Json
 
 
-def clean(
-    runs: Annotated[
-        list[Path] | None,
-        typer.Argument(
-            metavar="RUN",
-            help="Run folders. Default: all dead runs that still hold addresses.",
-            autocompletion=completion.runs,
-        ),
-    ] = None,
-    everything: Annotated[
-        bool, typer.Option("--all", help="Clean every dead run that a process, a container or a lease names.")
-    ] = False,
-    images: Annotated[
-        bool,
-        typer.Option("--images", help="Remove the images that no container uses; the next run builds what it needs."),
-    ] = False,
-    dry_run: Annotated[
-        bool, typer.Option("--dry-run", help="Print what would be removed, and remove nothing.")
-    ] = False,
-    as_json: Json = False,
-) -> None:
+@dataclass(frozen=True)
+class CleanOptions(CommandOptions):
     """End exactly what dead runs left behind: processes, mounts, containers, networks, addresses.
 
     This is seldom needed: a watcher beside each run does the same as soon as its run dies. A process is ended only if
@@ -47,11 +30,42 @@ def clean(
       fencepost clean --images         (each change of the code leaves some)
     """
 
+    runs: Annotated[
+        list[Path] | None,
+        typer.Argument(
+            metavar="RUN",
+            help="Run folders. Default: all dead runs that still hold addresses.",
+            autocompletion=completion.runs,
+        ),
+    ] = None
+    everything: Annotated[
+        bool, typer.Option("--all", help="Clean every dead run that a process, a container or a lease names.")
+    ] = False
+    images: Annotated[
+        bool,
+        typer.Option("--images", help="Remove the images that no container uses; the next run builds what it needs."),
+    ] = False
+    dry_run: Annotated[bool, typer.Option("--dry-run", help="Print what would be removed, and remove nothing.")] = False
+    as_json: Json = False
 
-def doctor(as_json: Json = False) -> None:
+    def perform(self) -> int:
+        from fencepost.harness.cli.clean import clean
+
+        return clean(self)
+
+
+@dataclass(frozen=True)
+class DoctorOptions(CommandOptions):
     """Show which mechanisms work on this machine, and what is lost without the others.
 
     [bold]Examples[/bold]
       fencepost doctor
       fencepost doctor --json
     """
+
+    as_json: Json = False
+
+    def perform(self) -> int:
+        from fencepost.harness.cli.doctor import doctor
+
+        return doctor(self)

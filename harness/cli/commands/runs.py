@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
+from fencepost.harness.cli.command import CommandOptions
 from fencepost.harness.cli.options import (
     Backend,
     Json,
@@ -21,15 +23,8 @@ from fencepost.harness.cli.options import (
 )
 
 
-def run(
-    source: ScenarioOrPlanArgument,
-    target: Target = None,
-    seed: Seed = 1,
-    runs: Runs = Path("runs"),
-    backend: Backend = "process",
-    as_json: Json = False,
-    mutant: MutantOption = None,
-) -> None:
+@dataclass(frozen=True)
+class RunOptions(CommandOptions):
     """Run one scenario, or one plan file, and judge it.
 
     A plan file names its own target and seed. With --target it is run on that one: its nodes, levels and workload have
@@ -42,17 +37,22 @@ def run(
       fencepost run mine.yaml --target ./acme.yaml
     """
 
+    source: ScenarioOrPlanArgument
+    target: Target = None
+    seed: Seed = 1
+    runs: Runs = Path("runs")
+    backend: Backend = "process"
+    as_json: Json = False
+    mutant: MutantOption = None
 
-def replay(
-    source: RunOrPlanArgument,
-    times: Annotated[int, typer.Option(min=1, metavar="N", help="How many times to run the plan.")] = 1,
-    backend: SameBackend = None,
-    runs: Annotated[
-        Path | None,
-        typer.Option(metavar="FOLDER", help="Folder for the new run folders. Default: the folder that holds RUN."),
-    ] = None,
-    as_json: Json = False,
-) -> None:
+    def perform(self) -> int:
+        from fencepost.harness.cli.run import run
+
+        return run(self)
+
+
+@dataclass(frozen=True)
+class ReplayOptions(CommandOptions):
     """Run the same plan again, and count how often it fails as before.
 
     A run fails as before if it has the same verdict and breaks at least one of the same rules. An infrastructure run
@@ -66,15 +66,23 @@ def replay(
       fencepost replay plan.yaml --times 20 --json        (on another machine)
     """
 
+    source: RunOrPlanArgument
+    times: Annotated[int, typer.Option(min=1, metavar="N", help="How many times to run the plan.")] = 1
+    backend: SameBackend = None
+    runs: Annotated[
+        Path | None,
+        typer.Option(metavar="FOLDER", help="Folder for the new run folders. Default: the folder that holds RUN."),
+    ] = None
+    as_json: Json = False
 
-def recheck(
-    run: RunArgument,
-    as_json: Json = False,
-    spark: Annotated[
-        bool, typer.Option("--spark", help="Judge the data plane alone, with Spark: for histories beyond memory.")
-    ] = False,
-    spark_memory: Annotated[str, typer.Option(metavar="SIZE", help="Memory for --spark, such as 4g.")] = "4g",
-) -> None:
+    def perform(self) -> int:
+        from fencepost.harness.cli.replay import replay
+
+        return replay(self)
+
+
+@dataclass(frozen=True)
+class RecheckOptions(CommandOptions):
     """Judge a run again from its folder, without a cluster; report each difference from the stored verdict.
 
     Nothing in the folder is changed. The exit code is that of the verdict, or 4 if it differs from the stored one. With
@@ -87,27 +95,21 @@ def recheck(
       fencepost recheck runs/soak-7f3c9a21 --spark --spark-memory 8g
     """
 
+    run: RunArgument
+    as_json: Json = False
+    spark: Annotated[
+        bool, typer.Option("--spark", help="Judge the data plane alone, with Spark: for histories beyond memory.")
+    ] = False
+    spark_memory: Annotated[str, typer.Option(metavar="SIZE", help="Memory for --spark, such as 4g.")] = "4g"
 
-def shrink(
-    source: RunOrPlanArgument,
-    times: Annotated[int, typer.Option(min=1, metavar="N", help="Run each candidate at most this many times.")] = 3,
-    rate: Annotated[float, typer.Option(min=0.01, max=1.0, metavar="N", help="Fraction of runs that must fail.")] = 0.8,
-    minutes: Annotated[
-        float, typer.Option(min=0.1, metavar="N", help="Stop starting runs after this many minutes.")
-    ] = 60.0,
-    rule: Annotated[
-        list[str] | None,
-        typer.Option(
-            metavar="ID", help="Count only these rules as the failure: ACK-01. Default: any rule that RUN broke."
-        ),
-    ] = None,
-    backend: SameBackend = None,
-    out: Annotated[
-        Path | None,
-        typer.Option(metavar="FILE", help="File for the smallest plan. Default: RUN-shrunk.yaml, beside RUN."),
-    ] = None,
-    as_json: Json = False,
-) -> None:
+    def perform(self) -> int:
+        from fencepost.harness.cli.recheck import recheck
+
+        return recheck(self)
+
+
+@dataclass(frozen=True)
+class ShrinkOptions(CommandOptions):
     """Find the smallest plan that still fails: fewer faults, steps, clients, topics, nodes, shorter times.
 
     Each candidate is a complete plan and is run up to --times times. It counts as failing if the fraction --rate of its
@@ -120,14 +122,33 @@ def shrink(
       fencepost shrink runs/2026-11-21-7f3c9a21 --rule ACK-01 --out small.yaml
     """
 
-
-def bundle(
-    run: RunArgument,
+    source: RunOrPlanArgument
+    times: Annotated[int, typer.Option(min=1, metavar="N", help="Run each candidate at most this many times.")] = 3
+    rate: Annotated[float, typer.Option(min=0.01, max=1.0, metavar="N", help="Fraction of runs that must fail.")] = 0.8
+    minutes: Annotated[
+        float, typer.Option(min=0.1, metavar="N", help="Stop starting runs after this many minutes.")
+    ] = 60.0
+    rule: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="ID", help="Count only these rules as the failure: ACK-01. Default: any rule that RUN broke."
+        ),
+    ] = None
+    backend: SameBackend = None
     out: Annotated[
         Path | None,
-        typer.Option(metavar="FILE", help="The archive to write. Default: RUN-bundle.tar.gz in this folder."),
-    ] = None,
-) -> None:
+        typer.Option(metavar="FILE", help="File for the smallest plan. Default: RUN-shrunk.yaml, beside RUN."),
+    ] = None
+    as_json: Json = False
+
+    def perform(self) -> int:
+        from fencepost.harness.cli.shrink import shrink
+
+        return shrink(self)
+
+
+@dataclass(frozen=True)
+class BundleOptions(CommandOptions):
     """Pack a run for another person: plan, versions, journal, logs, verdict, report, and a compose file.
 
     From the archive, `docker compose up` starts the same topology, one script injects the same faults, and
@@ -138,21 +159,36 @@ def bundle(
       fencepost bundle runs/2026-11-21-7f3c9a21 --out lost-records.tar.gz
     """
 
+    run: RunArgument
+    out: Annotated[
+        Path | None,
+        typer.Option(metavar="FILE", help="The archive to write. Default: RUN-bundle.tar.gz in this folder."),
+    ] = None
 
-def report(run: RunArgument) -> None:
+    def perform(self) -> None:
+        from fencepost.harness.cli.bundle import bundle
+
+        bundle(self)
+
+
+@dataclass(frozen=True)
+class ReportOptions(CommandOptions):
     """Write the report page of a run again, and print its path.
 
     [bold]Example[/bold]
       fencepost report runs/2026-11-21-7f3c9a21
     """
 
+    run: RunArgument
 
-def index(
-    runs: Annotated[
-        list[Path] | None,
-        typer.Argument(metavar="[RUNS]…", help="Folders with runs, suites or campaigns. Default: runs."),
-    ] = None,
-) -> None:
+    def perform(self) -> None:
+        from fencepost.harness.cli.report import report
+
+        report(self)
+
+
+@dataclass(frozen=True)
+class IndexOptions(CommandOptions):
     """Write the pages over many runs again: verdicts, rules, the slowest runs, what was skipped and why.
 
     Each suite and campaign writes its page when it ends, and that of the folder it is in. A page is one file,
@@ -163,3 +199,13 @@ def index(
       fencepost index nightly/monday nightly/tuesday
       fencepost index runs/campaign-2026-11-23-quorum-1-7
     """
+
+    runs: Annotated[
+        list[Path] | None,
+        typer.Argument(metavar="[RUNS]…", help="Folders with runs, suites or campaigns. Default: runs."),
+    ] = None
+
+    def perform(self) -> None:
+        from fencepost.harness.cli.index import index
+
+        index(self)

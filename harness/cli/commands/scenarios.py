@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
 from fencepost.harness.cli import completion
+from fencepost.harness.cli.command import CommandOptions
 from fencepost.harness.cli.options import (
     Annotations,
     AnnotationsOption,
     Backend,
-    Inconclusive,
     Json,
     MutantOption,
     PublishOption,
@@ -24,60 +26,14 @@ from fencepost.harness.cli.options import (
     TargetArgument,
     TargetOption,
     Workers,
+    chosen_target,
+    session_option,
 )
+from fencepost.harness.conformance.options import InconclusiveAs, SessionOptions
 
 
-def conformance(
-    target: TargetArgument = None,
-    option: TargetOption = None,
-    seed: Seed = 1,
-    runs: Runs = Path("runs"),
-    backend: Backend = "process",
-    only: Annotated[
-        str | None,
-        typer.Option("-k", metavar="EXPRESSION", help="Run only the scenarios that match: 'cut and not replies'."),
-    ] = None,
-    workers: Workers = 0,
-    json: Annotated[
-        Path | None,
-        typer.Option(
-            "--json",
-            metavar="FILE",
-            help="Write the results for programs: verdict, rules, run folder and replay command of each scenario.",
-        ),
-    ] = None,
-    junitxml: Annotated[
-        Path | None, typer.Option(metavar="FILE", help="Write a JUnit file, which CI systems show as tests.")
-    ] = None,
-    shard: Annotated[
-        str | None,
-        typer.Option(metavar="I/N", help="Run part I of N of the scenarios, such as 2/4. Each is in one part."),
-    ] = None,
-    durations: Annotated[
-        Path | None,
-        typer.Option(
-            metavar="PATH",
-            help="Balance the shards by earlier results: a file of --json, or a folder of such files. The same for "
-            "all shards.",
-        ),
-    ] = None,
-    inconclusive: Annotated[
-        Inconclusive,
-        typer.Option(help="How the JUnit file shows a run that proves nothing. The exit code is 3 in both cases."),
-    ] = Inconclusive.ERROR,
-    summary: SummaryOption = None,
-    annotations: AnnotationsOption = Annotations.AUTO,
-    mutant: MutantOption = None,
-    publish: PublishOption = None,
-    quarantine: Annotated[
-        Path | None,
-        typer.Option(
-            metavar="FILE",
-            help="Run and show the known flaky scenarios of this file, and let them not fail the suite until their "
-            "entries expire.",
-        ),
-    ] = None,
-) -> None:
+@dataclass(frozen=True)
+class ConformanceOptions(CommandOptions):
     """Break real clusters in every way the suites know, and say which rules held.
 
     The suites that fit the target run side by side. At the end: the counts, the slowest scenarios, and each failure
@@ -92,13 +48,58 @@ def conformance(
       fencepost conformance --shard 2/4 --summary "$GITHUB_STEP_SUMMARY"
     """
 
+    target: TargetArgument = None
+    option: TargetOption = None
+    seed: Seed = 1
+    runs: Runs = Path("runs")
+    backend: Backend = "process"
+    only: Annotated[
+        str | None,
+        typer.Option("-k", metavar="EXPRESSION", help="Run only the scenarios that match: 'cut and not replies'."),
+    ] = None
+    workers: Workers = 0
+    json: Annotated[
+        Path | None,
+        typer.Option(
+            "--json",
+            metavar="FILE",
+            help="Write the results for programs: verdict, rules, run folder and replay command of each scenario.",
+        ),
+    ] = None
+    junitxml: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="Write a JUnit file, which CI systems show as tests.")
+    ] = None
+    shard: Annotated[str | None, session_option("shard")] = None
+    durations: Annotated[Path | None, session_option("durations")] = None
+    inconclusive: Annotated[InconclusiveAs, session_option("inconclusive")] = InconclusiveAs.ERROR
+    summary: SummaryOption = None
+    annotations: AnnotationsOption = Annotations.AUTO
+    mutant: MutantOption = None
+    publish: PublishOption = None
+    quarantine: Annotated[Path | None, session_option("quarantine")] = None
 
-def scenarios(
-    target: TargetArgument = None,
-    option: TargetOption = None,
-    backend: Backend = "process",
-    as_json: Json = False,
-) -> None:
+    @cached_property
+    def session(self) -> SessionOptions:
+        """The options that the tests get as well."""
+        return SessionOptions(
+            target=chosen_target(self.target, self.option),
+            seed=self.seed,
+            runs=self.runs,
+            backend=self.backend,
+            inconclusive=self.inconclusive,
+            shard=self.shard,
+            durations=self.durations,
+            quarantine=self.quarantine,
+        )
+
+    def perform(self) -> int:
+        from fencepost.harness.cli.conformance import conformance
+
+        return conformance(self)
+
+
+@dataclass(frozen=True)
+class ScenariosOptions(CommandOptions):
     """List the scenarios for a target, and the requirements that each can prove.
 
     A scenario that this machine or the target cannot run is listed with the reason.
@@ -109,26 +110,19 @@ def scenarios(
       fencepost scenarios --json
     """
 
+    target: TargetArgument = None
+    option: TargetOption = None
+    backend: Backend = "process"
+    as_json: Json = False
 
-def releases(
-    target: Annotated[
-        str | None,
-        typer.Argument(
-            metavar="TARGET",
-            help="apache-kafka, apache-kafka-zk, or another target. Default: all.",
-            show_default=False,
-            autocompletion=completion.targets,
-        ),
-    ] = None,
-    runs: Runs = Path("runs"),
-    store: Annotated[
-        str | None, typer.Option("--store", metavar="STORE", help="Count the runs of this results store, too.")
-    ] = None,
-    check: Annotated[
-        bool, typer.Option("--check", help="Ask Maven's registry for releases that are not listed, or were never run.")
-    ] = False,
-    as_json: Json = False,
-) -> None:
+    def perform(self) -> None:
+        from fencepost.harness.cli.scenarios import scenarios
+
+        scenarios(self)
+
+
+@dataclass(frozen=True)
+class ReleasesOptions(CommandOptions):
     """List the releases of a target, and how often each was run here, with which verdicts, and when last.
 
     A target file lists in published the releases that there are, and in tested those that suites were run on. With
@@ -145,25 +139,32 @@ def releases(
       fencepost releases --check --json
     """
 
-
-def explain(
-    ids: Annotated[
-        list[str],
-        typer.Argument(
-            metavar="ID",
-            help="Ids of requirements, such as K631-32, and names of checks, such as lost-write.",
-            autocompletion=completion.rules,
-        ),
-    ],
     target: Annotated[
         str | None,
-        typer.Option(
-            help="Name only the scenarios of this target: a name, or a target file.", autocompletion=completion.targets
+        typer.Argument(
+            metavar="TARGET",
+            help="apache-kafka, apache-kafka-zk, or another target. Default: all.",
+            show_default=False,
+            autocompletion=completion.targets,
         ),
-    ] = None,
-    runs: Runs = Path("runs"),
-    as_json: Json = False,
-) -> None:
+    ] = None
+    runs: Runs = Path("runs")
+    store: Annotated[
+        str | None, typer.Option("--store", metavar="STORE", help="Count the runs of this results store, too.")
+    ] = None
+    check: Annotated[
+        bool, typer.Option("--check", help="Ask Maven's registry for releases that are not listed, or were never run.")
+    ] = False
+    as_json: Json = False
+
+    def perform(self) -> int:
+        from fencepost.harness.cli.releases import releases
+
+        return releases(self)
+
+
+@dataclass(frozen=True)
+class ExplainOptions(CommandOptions):
     """Explain a requirement or a check: its text and source, what judges it, and the last run that did.
 
     Of a requirement: its text, the document with its address and section, how an open place is read, the scenarios
@@ -175,12 +176,31 @@ def explain(
       fencepost explain K631-32 --json
     """
 
+    ids: Annotated[
+        list[str],
+        typer.Argument(
+            metavar="ID",
+            help="Ids of requirements, such as K631-32, and names of checks, such as lost-write.",
+            autocompletion=completion.rules,
+        ),
+    ]
+    target: Annotated[
+        str | None,
+        typer.Option(
+            help="Name only the scenarios of this target: a name, or a target file.", autocompletion=completion.targets
+        ),
+    ] = None
+    runs: Runs = Path("runs")
+    as_json: Json = False
 
-def plan(
-    source: ScenarioOrPlanArgument,
-    target: Target = None,
-    seed: Seed = 1,
-) -> None:
+    def perform(self) -> None:
+        from fencepost.harness.cli.explain import explain
+
+        explain(self)
+
+
+@dataclass(frozen=True)
+class PlanOptions(CommandOptions):
     """Print a plan, every node, link, step and expectation, before anything starts; check a plan file.
 
     A plan file is checked as a run checks it, for its own target or for that of --target: each mistake is printed, and
@@ -192,56 +212,18 @@ def plan(
       fencepost plan mine.yaml --target ./acme.yaml
     """
 
+    source: ScenarioOrPlanArgument
+    target: Target = None
+    seed: Seed = 1
 
-def campaign(
-    target: Annotated[
-        str,
-        typer.Argument(
-            metavar="TARGET",
-            help="The target to run against: quorum, leader-driven, apache-kafka:3.9.2 …",
-            autocompletion=completion.targets,
-        ),
-    ],
-    minutes: Annotated[
-        float, typer.Option(min=0.0, metavar="N", help="Stop starting plans after this many minutes.")
-    ] = 60.0,
-    seed: Annotated[
-        int, typer.Option(min=0, metavar="N", help="Seed of the plans. The same seed gives the same plans.")
-    ] = 1,
-    plans: Annotated[int | None, typer.Option(min=1, metavar="N", help="Run at most this many plans.")] = None,
-    workers: Workers = 0,
-    backend: Backend = "process",
-    runs: Runs = Path("runs"),
-    as_json: Annotated[bool, typer.Option("--json", help="Print the summary as JSON, and nothing else.")] = False,
-    summary: SummaryOption = None,
-    annotations: AnnotationsOption = Annotations.AUTO,
-    dry_run: Annotated[
-        bool, typer.Option("--dry-run", help="Print what the plans would break, and start nothing.")
-    ] = False,
-    mutant: MutantOption = None,
-    pairwise: Annotated[
-        bool,
-        typer.Option("--pairwise", help="In place of random plans: every operation, fault and role with each other."),
-    ] = False,
-    publish: PublishOption = None,
-    learn: Annotated[
-        str | None,
-        typer.Option(
-            "--learn",
-            metavar="STORE",
-            help="Choose plans by earlier runs: what was never or rarely tried, and what is near a plan that failed. "
-            "STORE is a results store.",
-        ),
-    ] = None,
-    guidance: Annotated[
-        Path | None,
-        typer.Option(
-            "--guidance",
-            metavar="FILE",
-            help="Repeat a campaign that learned, without its store: guidance.json of its folder, and its seed.",
-        ),
-    ] = None,
-) -> None:
+    def perform(self) -> None:
+        from fencepost.harness.cli.plan import plan
+
+        plan(self)
+
+
+@dataclass(frozen=True)
+class CampaignOptions(CommandOptions):
     """Run random plans until the time is up, and go on after a failure.
 
     The seed decides how each plan breaks its cluster. At the end: the verdicts, which fault hit which role in which
@@ -260,3 +242,56 @@ def campaign(
       fencepost campaign quorum --minutes 60 --learn store --publish store
       fencepost campaign quorum --guidance runs/campaign-2026-11-23-quorum-1-7/guidance.json --seed 7
     """
+
+    target: Annotated[
+        str,
+        typer.Argument(
+            metavar="TARGET",
+            help="The target to run against: quorum, leader-driven, apache-kafka:3.9.2 …",
+            autocompletion=completion.targets,
+        ),
+    ]
+    minutes: Annotated[
+        float, typer.Option(min=0.0, metavar="N", help="Stop starting plans after this many minutes.")
+    ] = 60.0
+    seed: Annotated[
+        int, typer.Option(min=0, metavar="N", help="Seed of the plans. The same seed gives the same plans.")
+    ] = 1
+    plans: Annotated[int | None, typer.Option(min=1, metavar="N", help="Run at most this many plans.")] = None
+    workers: Workers = 0
+    backend: Backend = "process"
+    runs: Runs = Path("runs")
+    as_json: Annotated[bool, typer.Option("--json", help="Print the summary as JSON, and nothing else.")] = False
+    summary: SummaryOption = None
+    annotations: AnnotationsOption = Annotations.AUTO
+    dry_run: Annotated[bool, typer.Option("--dry-run", help="Print what the plans would break, and start nothing.")] = (
+        False
+    )
+    mutant: MutantOption = None
+    pairwise: Annotated[
+        bool,
+        typer.Option("--pairwise", help="In place of random plans: every operation, fault and role with each other."),
+    ] = False
+    publish: PublishOption = None
+    learn: Annotated[
+        str | None,
+        typer.Option(
+            "--learn",
+            metavar="STORE",
+            help="Choose plans by earlier runs: what was never or rarely tried, and what is near a plan that failed. "
+            "STORE is a results store.",
+        ),
+    ] = None
+    guidance: Annotated[
+        Path | None,
+        typer.Option(
+            "--guidance",
+            metavar="FILE",
+            help="Repeat a campaign that learned, without its store: guidance.json of its folder, and its seed.",
+        ),
+    ] = None
+
+    def perform(self) -> int:
+        from fencepost.harness.cli.campaign import campaign
+
+        return campaign(self)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
 from typing import Annotated
@@ -9,6 +10,7 @@ from typing import Annotated
 import typer
 
 from fencepost.harness.cli import completion
+from fencepost.harness.cli.command import CommandOptions
 from fencepost.harness.cli.options import Json
 
 StoreOption = Annotated[
@@ -22,18 +24,8 @@ StoreOption = Annotated[
 StoreArgument = Annotated[str, typer.Argument(metavar="STORE", help="The store: a folder, or a URL.")]
 
 
-def publish(
-    runs: Annotated[
-        list[Path],
-        typer.Argument(
-            metavar="RUNS",
-            help="Run folders, or folders that hold them: of runs, of a suite, of a campaign.",
-            autocompletion=completion.runs,
-        ),
-    ],
-    to: StoreOption,
-    as_json: Json = False,
-) -> None:
+@dataclass(frozen=True)
+class PublishOptions(CommandOptions):
     """Add the facts of runs to a results store, from which trends are mined.
 
     The store gets what each run found, not its logs and data: verdict, findings, faults and what they hit, state
@@ -49,25 +41,30 @@ def publish(
       fencepost conformance quorum --publish store
     """
 
+    runs: Annotated[
+        list[Path],
+        typer.Argument(
+            metavar="RUNS",
+            help="Run folders, or folders that hold them: of runs, of a suite, of a campaign.",
+            autocompletion=completion.runs,
+        ),
+    ]
+    to: StoreOption
+    as_json: Json = False
+
+    def perform(self) -> int:
+        from fencepost.harness.cli.publish import publish
+
+        return publish(self)
+
 
 Since = Annotated[
     str | None, typer.Option(metavar="AGE", help="Leave earlier runs out: 30d, 8w, 6m, 1y (months of 30 days).")
 ]
 
 
-def trends(
-    store: Annotated[
-        str, typer.Argument(metavar="STORE", help="The store: a folder, or a URL. A folder of runs will do, too.")
-    ] = "runs",
-    since: Since = None,
-    target: Annotated[str | None, typer.Option(metavar="NAME", help="Only the runs on this target.")] = None,
-    top: Annotated[int, typer.Option(min=1, metavar="N", help="Tests of each kind that are printed.")] = 10,
-    as_json: Json = False,
-    markdown: Annotated[bool, typer.Option("--markdown", help="Print Markdown, for the summary of a CI job.")] = False,
-    out: Annotated[
-        Path | None, typer.Option(metavar="DIR", help="Write pages into this folder; index.html is the overview.")
-    ] = None,
-) -> None:
+@dataclass(frozen=True)
+class TrendsOptions(CommandOptions):
     """Show which tests are new failures, known ones or fixed, since which build, why, and how to replay them.
 
     Mines a results store with Spark on this machine: flaky or broken with the probability, the build since which a test
@@ -84,17 +81,26 @@ def trends(
       fencepost trends runs
     """
 
+    store: Annotated[
+        str, typer.Argument(metavar="STORE", help="The store: a folder, or a URL. A folder of runs will do, too.")
+    ] = "runs"
+    since: Since = None
+    target: Annotated[str | None, typer.Option(metavar="NAME", help="Only the runs on this target.")] = None
+    top: Annotated[int, typer.Option(min=1, metavar="N", help="Tests of each kind that are printed.")] = 10
+    as_json: Json = False
+    markdown: Annotated[bool, typer.Option("--markdown", help="Print Markdown, for the summary of a CI job.")] = False
+    out: Annotated[
+        Path | None, typer.Option(metavar="DIR", help="Write pages into this folder; index.html is the overview.")
+    ] = None
 
-def show(
-    test: Annotated[str, typer.Argument(metavar="TEST", help="The test, as `fencepost trends` names it.")],
-    store: Annotated[str, typer.Option("--store", metavar="STORE", help="The store: a folder, or a URL.")],
-    target: Annotated[str | None, typer.Option(metavar="NAME", help="Only the runs on this target.")] = None,
-    since: Since = None,
-    save_plan: Annotated[
-        Path | None,
-        typer.Option(metavar="FILE", help="Write the plan of its newest failure into FILE instead, for a replay."),
-    ] = None,
-) -> None:
+    def perform(self) -> int:
+        from fencepost.harness.cli.trends import trends
+
+        return trends(self)
+
+
+@dataclass(frozen=True)
+class ShowOptions(CommandOptions):
     """Show one test: its state, verdicts by build, since when, faults that matter, kinds of failures, times, replay.
 
     Exit codes: 0 shown, 2 Spark or the store failed, 64 no such test, or no plan of a failure.
@@ -104,8 +110,23 @@ def show(
       fencepost show "(random plans)" --store store --save-plan plan.yaml && fencepost replay plan.yaml
     """
 
+    test: Annotated[str, typer.Argument(metavar="TEST", help="The test, as `fencepost trends` names it.")]
+    store: Annotated[str, typer.Option("--store", metavar="STORE", help="The store: a folder, or a URL.")]
+    target: Annotated[str | None, typer.Option(metavar="NAME", help="Only the runs on this target.")] = None
+    since: Since = None
+    save_plan: Annotated[
+        Path | None,
+        typer.Option(metavar="FILE", help="Write the plan of its newest failure into FILE instead, for a replay."),
+    ] = None
 
-def compact(address: StoreArgument) -> None:
+    def perform(self) -> int:
+        from fencepost.harness.cli.show import show
+
+        return show(self)
+
+
+@dataclass(frozen=True)
+class CompactOptions(CommandOptions):
     """Join the small files of a store, which many publications leave; queries are faster then.
 
     Files that were replaced more than a week ago are deleted. Readers, publishers and other compactions may go on
@@ -115,17 +136,16 @@ def compact(address: StoreArgument) -> None:
       fencepost results compact store
     """
 
+    address: StoreArgument
 
-def expire(
-    address: StoreArgument,
-    older_than: Annotated[
-        str, typer.Option(metavar="AGE", help="Remove runs older than this: 180d, 26w, 6m, 1y (months of 30 days).")
-    ],
-    keep: Annotated[
-        int, typer.Option(min=1, metavar="N", help="Runs of each test, target and backend that stay at any age.")
-    ] = 20,
-    dry_run: Annotated[bool, typer.Option("--dry-run", help="Print what would expire, and remove nothing.")] = False,
-) -> None:
+    def perform(self) -> None:
+        from fencepost.harness.cli.results import compact
+
+        compact(self)
+
+
+@dataclass(frozen=True)
+class ExpireOptions(CommandOptions):
     """Remove old runs from a store, but neither the last runs of a test nor the evidence of an open violation.
 
     A violation is open until the same plan passed later, or, for a test that is no random plan, until its last N runs
@@ -136,8 +156,23 @@ def expire(
       fencepost results expire store --older-than 180d
     """
 
+    address: StoreArgument
+    older_than: Annotated[
+        str, typer.Option(metavar="AGE", help="Remove runs older than this: 180d, 26w, 6m, 1y (months of 30 days).")
+    ]
+    keep: Annotated[
+        int, typer.Option(min=1, metavar="N", help="Runs of each test, target and backend that stay at any age.")
+    ] = 20
+    dry_run: Annotated[bool, typer.Option("--dry-run", help="Print what would expire, and remove nothing.")] = False
 
-def check(address: StoreArgument, as_json: Json = False) -> None:
+    def perform(self) -> None:
+        from fencepost.harness.cli.results import expire
+
+        expire(self)
+
+
+@dataclass(frozen=True)
+class CheckOptions(CommandOptions):
     """Read every row of a store, and report what is damaged, double or half published.
 
     Exit codes: 0 whole, 2 damaged, 64 no store.
@@ -146,16 +181,17 @@ def check(address: StoreArgument, as_json: Json = False) -> None:
       fencepost results check store
     """
 
+    address: StoreArgument
+    as_json: Json = False
 
-def quarantine(
-    address: StoreArgument,
-    out: Annotated[Path, typer.Option(metavar="FILE", help="The file to write, or to renew.")],
-    target: Annotated[str | None, typer.Option(metavar="NAME", help="Only scenarios on this target.")] = None,
-    since: Annotated[
-        str | None, typer.Option(metavar="AGE", help="Judge by the runs of this time: 30d, 8w. Default: all runs.")
-    ] = None,
-    lasts: Annotated[str, typer.Option(metavar="AGE", help="Time after which an entry expires: 14d, 4w.")] = "14d",
-) -> None:
+    def perform(self) -> int:
+        from fencepost.harness.cli.results import check
+
+        return check(self)
+
+
+@dataclass(frozen=True)
+class QuarantineOptions(CommandOptions):
     """Write the file that `conformance --quarantine` reads: the scenarios that are flaky, and nothing else.
 
     A scenario is proposed if it is flaky with 95 %, if one plan both passed and failed on one build, and if no build is
@@ -167,6 +203,19 @@ def quarantine(
       fencepost results quarantine s3://bucket/results --out quarantine.yaml --target quorum --since 30d --lasts 4w
     """
 
+    address: StoreArgument
+    out: Annotated[Path, typer.Option(metavar="FILE", help="The file to write, or to renew.")]
+    target: Annotated[str | None, typer.Option(metavar="NAME", help="Only scenarios on this target.")] = None
+    since: Annotated[
+        str | None, typer.Option(metavar="AGE", help="Judge by the runs of this time: 30d, 8w. Default: all runs.")
+    ] = None
+    lasts: Annotated[str, typer.Option(metavar="AGE", help="Time after which an entry expires: 14d, 4w.")] = "14d"
+
+    def perform(self) -> None:
+        from fencepost.harness.cli.quarantine import quarantine
+
+        quarantine(self)
+
 
 class ImportKind(StrEnum):
     """The formats of other suites."""
@@ -175,20 +224,8 @@ class ImportKind(StrEnum):
     ALLURE = "allure"
 
 
-def import_results(
-    kind: Annotated[ImportKind, typer.Argument(metavar="FORMAT", help="The format of the results: junit or allure.")],
-    folder: Annotated[Path, typer.Argument(metavar="DIR", help="The folder with *.xml, or with *-result.json files.")],
-    to: StoreOption,
-    target: Annotated[str, typer.Option(metavar="NAME", help="Name of the tested system.")] = "unknown",
-    release: Annotated[str | None, typer.Option(metavar="VERSION", help="Release of the tested system.")] = None,
-    commit: Annotated[
-        str | None, typer.Option(metavar="SHA", help="Tested commit. Default, as of the next ones: that of the CI job.")
-    ] = None,
-    branch: Annotated[str | None, typer.Option(metavar="NAME", help="Branch.")] = None,
-    job: Annotated[str | None, typer.Option(metavar="NAME", help="Name of the CI job.")] = None,
-    url: Annotated[str | None, typer.Option(metavar="URL", help="Page of the CI job.")] = None,
-    as_json: Json = False,
-) -> None:
+@dataclass(frozen=True)
+class ImportOptions(CommandOptions):
     """Add the results of any other suite to a store, so that all tests are mined in one place.
 
     A failure counts as violation, an error (Allure: broken) as infrastructure. Skipped tests are counted in the output
@@ -198,3 +235,21 @@ def import_results(
       fencepost results import junit build/test-results --to store --target acme --commit 1a2b3c4
       fencepost results import allure allure-results --to s3://bucket/results
     """
+
+    kind: Annotated[ImportKind, typer.Argument(metavar="FORMAT", help="The format of the results: junit or allure.")]
+    folder: Annotated[Path, typer.Argument(metavar="DIR", help="The folder with *.xml, or with *-result.json files.")]
+    to: StoreOption
+    target: Annotated[str, typer.Option(metavar="NAME", help="Name of the tested system.")] = "unknown"
+    release: Annotated[str | None, typer.Option(metavar="VERSION", help="Release of the tested system.")] = None
+    commit: Annotated[
+        str | None, typer.Option(metavar="SHA", help="Tested commit. Default, as of the next ones: that of the CI job.")
+    ] = None
+    branch: Annotated[str | None, typer.Option(metavar="NAME", help="Branch.")] = None
+    job: Annotated[str | None, typer.Option(metavar="NAME", help="Name of the CI job.")] = None
+    url: Annotated[str | None, typer.Option(metavar="URL", help="Page of the CI job.")] = None
+    as_json: Json = False
+
+    def perform(self) -> None:
+        from fencepost.harness.cli.results import import_results
+
+        import_results(self)

@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 from fencepost.harness.cli import quarantine as command
+from fencepost.harness.cli.commands.store import QuarantineOptions
 from fencepost.harness.conformance.quarantine import Quarantine
 from fencepost.harness.errors import UsageError
 from fencepost.results.store.store import Store
@@ -31,12 +32,12 @@ def test_the_file_can_be_read_by_the_suite_and_says_why(
     Store.create(str(tmp_path / "store"))
     out = tmp_path / "quarantine.yaml"
     monkeypatch.setattr(command, "_mined", lambda *_: ([FLAKY], []))
-    command.quarantine(str(tmp_path / "store"), out, None, None, "2w")
+    command.quarantine(QuarantineOptions(str(tmp_path / "store"), out, lasts="2w"))
     (entry,) = Quarantine.load(out).tests
     assert entry.reason == "flaky: fails in 20 % of its runs (12 to 32 %); r1 passed and r2 failed with one plan"
     assert entry.expires in {(datetime.now(UTC) + timedelta(days=14 - late)).date() for late in (0, 1)}
     monkeypatch.setattr(command, "_mined", lambda *_: ([], [("cut-from-controllers-cut", "quorum", "process")]))
-    command.quarantine(str(tmp_path / "store"), out, None, None, "2w")
+    command.quarantine(QuarantineOptions(str(tmp_path / "store"), out, lasts="2w"))
     assert Quarantine.load(out).tests == ()
     assert "removed        cut-from-controllers-cut on quorum: is broken" in capsys.readouterr().out
 
@@ -58,4 +59,4 @@ def test_mistakes_show_before_spark_starts(
     if text is not None:
         out.write_text(text)
     with pytest.raises(UsageError, match=message):
-        command.quarantine(str(store), out, None, None, lasts)
+        command.quarantine(QuarantineOptions(str(store), out, lasts=lasts))

@@ -11,6 +11,7 @@ from tests.harness.conformance.sessions import session
 
 SESSION = """
 import pytest
+from fencepost.harness.conformance.options import SessionOptions
 from fencepost.harness.conformance.outcome import raise_unless_passed
 from fencepost.harness.conformance.results import SCENARIO_PROPERTY, VERDICT_PROPERTY
 from fencepost.results.records.folder import RunFolder
@@ -21,8 +22,7 @@ def test_scenario(verdict, request, tmp_path):
     found = Finding(verdict, "lost-write", "Lost", "220 records are lost.", requirement="ACK-01", level="never")
     ended = RunVerdict(verdict, "the headline", "s", "quorum", "7f3c9a21", 1.0, 10, 0, (found,))
     request.node.user_properties += [(SCENARIO_PROPERTY, verdict.value), (VERDICT_PROPERTY, verdict.value)]
-    option = request.config.getoption("--fencepost-inconclusive")
-    raise_unless_passed(ended, RunFolder(tmp_path), option)
+    raise_unless_passed(ended, RunFolder(tmp_path), SessionOptions.of(request.config).inconclusive)
 
 def test_of_something_else():
     assert False

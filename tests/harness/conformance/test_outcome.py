@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from fencepost.harness.conformance.options import InconclusiveAs
 from fencepost.harness.conformance.outcome import (
     Inconclusive,
     Infrastructure,
@@ -83,9 +84,9 @@ def test_a_failure_says_which_faults_were_at_work(tmp_path: Path) -> None:
 
 def test_an_inconclusive_run_is_an_error_unless_the_session_skips_it() -> None:
     with pytest.raises(pytest.skip.Exception, match=r"inconclusive: records are lost[\s\S]*replay"):
-        raise_unless_passed(verdict(Verdict.INCONCLUSIVE), FOLDER, "skip")
+        raise_unless_passed(verdict(Verdict.INCONCLUSIVE), FOLDER, InconclusiveAs.SKIP)
     with pytest.raises(Infrastructure):
-        raise_unless_passed(verdict(Verdict.INFRASTRUCTURE), FOLDER, "skip")
+        raise_unless_passed(verdict(Verdict.INFRASTRUCTURE), FOLDER, InconclusiveAs.SKIP)
 
 
 def test_findings_of_another_kind_are_left_to_the_report() -> None:

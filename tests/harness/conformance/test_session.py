@@ -9,10 +9,11 @@ from typing import Any
 import pytest
 
 from fencepost.harness.conformance import allure_report, session
+from fencepost.harness.conformance.options import SessionOptions
 from fencepost.harness.conformance.outcome import Violation
 from fencepost.harness.conformance.results import SCENARIO_PROPERTY, VERDICT_PROPERTY
 from fencepost.harness.conformance.run_properties import run_properties
-from fencepost.harness.conformance.session import Session, SessionOptions
+from fencepost.harness.conformance.session import Session
 from fencepost.harness.plan.model import NodeSpec, Plan, Topology
 from fencepost.results.records.folder import Manifest, RunFolder
 from fencepost.results.records.progress import VARIABLE

@@ -14,10 +14,9 @@ from fencepost.harness.campaign import campaign
 from fencepost.harness.campaign.campaign import Order
 from fencepost.harness.cleaning.cleanup import clean
 from fencepost.harness.cli.campaign import run_campaign
+from fencepost.harness.cli.commands.scenarios import ConformanceOptions
 from fencepost.harness.cli.conformance import run_suites
 from fencepost.harness.cli.options import Annotations
-from fencepost.harness.cli.suite_outputs import CiOutputs, SuiteOutputs
-from fencepost.harness.cli.suite_pytest import SuiteRequest
 from fencepost.harness.plan.conditions import WorkloadAcks
 from fencepost.harness.plan.model import ConsumerSpec, Plan, ProducerSpec, TopicSpec, WorkloadSpec
 from fencepost.harness.plan.steps import Workload
@@ -81,9 +80,10 @@ def test_a_suite_ends_and_lists_the_scenario(tmp_path: Path, monkeypatch: pytest
     monkeypatch.setenv("PYTEST_PLUGINS", "tests.harness.engine.hanging")
     monkeypatch.setenv("PYTHONPATH", str(ROOT))
     results = tmp_path / "results.json"
-    request = SuiteRequest("quorum", 1, tmp_path / "runs", "process", only="starts-fenced", workers=1)
-    outputs = SuiteOutputs(results, None, CiOutputs(None, Annotations.NONE), None)
-    code = run_suites(request, ROOT / "suites", Console(quiet=True), outputs)
+    options = ConformanceOptions(
+        runs=tmp_path / "runs", only="starts-fenced", workers=1, json=results, annotations=Annotations.NONE
+    )
+    code = run_suites(options, ROOT / "suites", Console(quiet=True))
     assert code == Verdict.INFRASTRUCTURE.exit_code
     [scenario] = json.loads(results.read_text())["scenarios"]
     assert scenario["verdict"] == "infrastructure"

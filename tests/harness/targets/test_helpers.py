@@ -15,6 +15,7 @@ from fencepost.faults.registry import build
 from fencepost.harness.cleaning import cleanup
 from fencepost.harness.cleaning.cleanup import dead_runs
 from fencepost.harness.cli.clean import clean
+from fencepost.harness.cli.commands.machine import CleanOptions
 from fencepost.harness.cli.interactive import interactive_plan
 from fencepost.harness.cluster.cluster import Cluster
 from fencepost.harness.processes import table
@@ -122,8 +123,8 @@ def test_clean_finds_a_helper_by_its_token_after_the_addresses_were_given_back(
     assert run in dead_runs()
     # Other runs of this machine are no matter of this test.
     monkeypatch.setattr(cleanup, "dead_runs", lambda: [run])
-    assert clean(None, everything=False, images=False, dry_run=True, as_json=False) == 0
+    assert clean(CleanOptions(dry_run=True)) == 0
     assert f"would remove process node-4 (pid {helper.pid})" in capsys.readouterr().out
     assert helper.poll() is None
-    assert clean(None, everything=False, images=False, dry_run=False, as_json=False) == 0
+    assert clean(CleanOptions()) == 0
     assert helper.wait(10) == -9

@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 from pyspark.errors import PySparkRuntimeError
 
+from fencepost.harness.cli.commands.store import TrendsOptions
 from fencepost.harness.cli.trends import trends
 from fencepost.harness.errors import InfrastructureError
 from fencepost.results.mining.launch import LARGE, SparkError, launch, submit_arguments
@@ -45,7 +46,7 @@ def test_without_java_the_message_says_how_to_get_it(tmp_path: Path, monkeypatch
     monkeypatch.delenv("JAVA_HOME", raising=False)
     store = Store.create(str(tmp_path / "store")).name
     with pytest.raises(InfrastructureError, match="there is no java on the PATH: apt-get install"):
-        trends(store, None, None, 10, False, False, None)
+        trends(TrendsOptions(store))
 
 
 @pytest.mark.integration

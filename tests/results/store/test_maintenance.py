@@ -120,10 +120,11 @@ def test_a_compaction_beside_a_publication_is_refused_and_loses_nothing(store: S
 
 COMPACTING = """
 import sys
+from fencepost.harness.cli.commands.store import CompactOptions
 from fencepost.harness.cli.results import compact
 print("ready", flush=True)
 sys.stdin.readline()
-compact(sys.argv[1])
+compact(CompactOptions(sys.argv[1]))
 """
 
 

@@ -1,28 +1,33 @@
-"""Load the work of a command when the command is called, so that `fencepost --help` and completion stay quick.
+"""The commands for Typer: options, help and work.
 
-A command has two parts. Its declaration in `commands/` has the parameters and the help, and imports little. Its work is
-the function of the same name in the module of the same name: `replay` in `cli/replay.py`. It takes the same parameters
-and returns the exit code, or None for 0. The commands of a group, such as `results`, are functions of one module.
+A command is one class in `commands/`: its docstring is the help, its fields are the arguments and options. The module
+of its work is imported when the command is called, so that `fencepost --help` and completion stay quick.
 """
 
 from __future__ import annotations
 
-import functools
-import importlib
 import inspect
 import re
-from collections.abc import Callable, Mapping
-from typing import Any
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterator
+from typing import Any, get_type_hints
 
 import typer
 from typer.core import TyperCommand
 
-PACKAGE = "fencepost.harness.cli"
-Declaration = Callable[..., None]
-
-
 KEEP_INDENT = "\n[bold][/bold]"
 """A last line without indent and without text: Typer takes the indent of examples away where all lines have it."""
+
+
+class CommandOptions(ABC):
+    """The arguments and options of one command, as a frozen dataclass: `ReplayOptions` are those of `replay`.
+
+    Typer shows the fields that the class itself declares, in their order.
+    """
+
+    @abstractmethod
+    def perform(self) -> int | None:
+        """Import the work of the command and do it; return the exit code, or None for 0."""
 
 
 class HelpfulCommand(TyperCommand):
@@ -44,32 +49,31 @@ def without_types(parameters: Any) -> Any:
     return parameters
 
 
-def add_group(app: typer.Typer, panel: str, name: str, about: str, commands: Mapping[str, Declaration]) -> None:
-    """Add a group of commands, by their names, to a panel of the help. Their work is in the module `name`."""
+def add_group(app: typer.Typer, panel: str, name: str, about: str, *commands: type[CommandOptions]) -> None:
+    """Add a group of commands to a panel of the help."""
     group = typer.Typer(help=about, no_args_is_help=True, rich_markup_mode="rich")
-    for command, declaration in commands.items():
-        text = flow(declaration.__doc__ or "") + KEEP_INDENT
-        group.command(command, cls=HelpfulCommand, help=text)(_command(declaration, name))
+    add_commands(group, None, *commands)
     app.add_typer(group, name=name, rich_help_panel=panel)
 
 
-def add_commands(app: typer.Typer, panel: str, *declarations: Declaration) -> None:
+def add_commands(app: typer.Typer, panel: str | None, *commands: type[CommandOptions]) -> None:
     """Add the commands to a panel of the help. A fault's own options reach `inject` as they come."""
-    for declaration in declarations:
-        own_options = declaration.__name__ == "inject"
+    for options in commands:
+        name = name_of(options)
+        own_options = name == "inject"
         app.command(
+            name,
             cls=HelpfulCommand,
-            help=flow(declaration.__doc__ or "") + KEEP_INDENT,
+            help=flow(options.__doc__ or "") + KEEP_INDENT,
             rich_help_panel=panel,
             add_help_option=not own_options,  # `inject slow --help` is about the fault
             context_settings={"ignore_unknown_options": True, "allow_extra_args": True} if own_options else None,
-        )(_command(declaration))
+        )(_callback(options))
 
 
-def load(name: str, module: str | None = None) -> Callable[..., int | None]:
-    """Return the function that does the work of the command `name`; its module has that name, or is `module`."""
-    work: Callable[..., int | None] = getattr(importlib.import_module(f"{PACKAGE}.{module or name}"), name)
-    return work
+def name_of(options: type[CommandOptions]) -> str:
+    """Return the name by which a user calls the command."""
+    return options.__name__.removesuffix("Options").lower()
 
 
 def flow(text: str) -> str:
@@ -84,9 +88,16 @@ def flow(text: str) -> str:
     return "\n".join(joined)
 
 
-def _command(declaration: Declaration, module: str | None = None) -> Callable[..., None]:
-    @functools.wraps(declaration)
-    def command(*args: Any, **arguments: Any) -> None:
-        raise typer.Exit(load(declaration.__name__, module)(*args, **arguments) or 0)
+def _callback(options: type[CommandOptions]) -> Callable[..., None]:
+    def command(**values: Any) -> None:
+        raise typer.Exit(options(**values).perform() or 0)
 
+    command.__signature__ = inspect.Signature(list(_parameters(options)))  # type: ignore[attr-defined]
     return command
+
+
+def _parameters(options: type[CommandOptions]) -> Iterator[inspect.Parameter]:
+    types = get_type_hints(options, include_extras=True)
+    for name in options.__annotations__:
+        default = getattr(options, name, inspect.Parameter.empty)
+        yield inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=default, annotation=types[name])
