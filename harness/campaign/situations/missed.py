@@ -30,8 +30,9 @@ TIMED_OUT = 7
 class RecreatedWhileAway(Situation):
     """A topic is deleted and created again while one of its replicas is away, which finds the new one at its return.
 
-    With ZooKeeper a deletion goes on after its answer, and the creation may be refused over it. The topic is created once
-    more at the return: a broker of Apache Kafka that missed a deletion alone describes the topic until then (AZ-07).
+    With ZooKeeper a deletion goes on after its answer, and the creation may be refused over it. The topic is created
+    once more at the return: a broker of Apache Kafka that missed a deletion alone describes the topic until then
+    (AZ-07).
     """
 
     name = "recreated-while-away"
