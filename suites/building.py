@@ -145,15 +145,16 @@ def provable(
 ) -> tuple[str, ...]:
     """Return the requirements that a run can prove, without those of documents that describe other designs.
 
-    They are what the steps claim, what every run is judged by and, of a target that follows its documents, all that
-    the scenario names.
+    They are what the steps claim, liveness last, then what the scenario names, on a target that follows its documents,
+    and what every run is judged by.
     """
     expectations = [expect for step in steps if (expect := getattr(step, "expect", None)) is not None]
     claimed = [name for each in expectations for name in (each.requirement, *each.also)]
     claimed += [each.requirement for each in deviations if each.level == "must"]
+    claimed.sort(key=lambda each: each.startswith("LIVE-"))
     exercised = [each for each in named if each in claimed or target.follows_its_documents]
     return tuple(
         dict.fromkeys(
-            each for each in (*exercised, *claimed, *every_run(), *every_workload(workload)) if target.owes(each)
+            each for each in (*claimed, *exercised, *every_run(), *every_workload(workload)) if target.owes(each)
         )
     )

@@ -1,11 +1,14 @@
-"""Scenarios, the drafts of which their plans are made, and the factories of each document's suite."""
+"""Scenarios, the drafts of which their plans are made, and the decorators that declare them."""
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
-from typing import Literal
+from importlib import import_module
+from pkgutil import iter_modules
+from typing import Literal, TypeVar
 
 from fencepost.faults.capabilities import Capability
 from fencepost.harness.cluster.availability import unavailable_reason
@@ -39,18 +42,18 @@ from fencepost.suites.target_facts import (
 class Scenario:
     """One requirement of a document, or a few that belong together, and how to build the plan that shows them.
 
-    `requirements` are those that the scenario is about, each judged by a step of its plans or by every run. `needs` are
-    the capabilities that it requires of a target. `seconds` is about how long it runs on the reference cluster: a suite
-    starts with the longest. `levels` are protocol levels: the plan takes the first that the target has; without any,
-    the target's own.
+    `needs` are the capabilities that it requires of a target. `seconds` is about how long it runs on the reference
+    cluster: a suite starts with the longest. `levels` are protocol levels: the plan takes the first that the target
+    has; without any, the target's own.
     """
 
     slug: str
     title: str
-    requirements: tuple[str, ...]
-    needs: frozenset[Capability]
     seconds: int
     build: Callable[[Draft], Plan]
+    requirements: tuple[str, ...] = ()
+    """Those that it shows beside the claims of its steps: what a checker judges in every run of a design."""
+    needs: frozenset[Capability] = frozenset()
     document: str = "KIP-631"
     dialects: frozenset[Dialect] = WITHOUT_ZOOKEEPER
     levels: tuple[str, ...] = ()
@@ -174,38 +177,56 @@ class Draft:
         )
 
 
-def _live_scenario(
+_Build = TypeVar("_Build", bound=Callable[..., Plan])
+_DECLARED: defaultdict[str, dict[str, Scenario]] = defaultdict(dict)
+"""The scenarios that each module declares, by their slugs."""
+
+
+def scenario(
     slug: str,
     title: str,
-    build: Callable[[Draft], Plan],
+    *given: object,
     seconds: int,
-    *requirements: str,
-    document: str,
-    levels: tuple[str, ...] = (),
+    requirements: tuple[str, ...] = (),
+    document: str = "KIP-631",
     needs: Iterable[Capability] = (),
-    workloads: Iterable[str] = (),
-    dialects: frozenset[Dialect] = ZOOKEEPER_MODE,
+    dialects: frozenset[Dialect] = WITHOUT_ZOOKEEPER,
+    levels: tuple[str, ...] = (),
     releases: int = 1,
+    workloads: Iterable[str] = (),
     features: Iterable[str] = (),
-) -> Scenario:
-    """Return a scenario whose cluster becomes whole again at its end, so that it proves LIVE-01 and LIVE-03.
+) -> Callable[[_Build], _Build]:
+    """Declare the decorated function, which makes a plan of a draft, as a scenario.
 
-    `requirements` may be of several documents: a plan names those that bind its target's design.
+    Before the draft the function gets `given`: a function that several scenarios share is decorated for each. All else
+    is as in `Scenario`.
     """
-    return Scenario(
-        slug=slug,
-        title=title,
-        requirements=(*requirements, "LIVE-01", "LIVE-03"),
-        needs=frozenset(needs),
-        seconds=seconds,
-        build=build,
-        document=document,
-        dialects=dialects,
-        levels=levels,
-        releases=releases,
-        workloads=frozenset(workloads),
-        features=frozenset(features),
-    )
+
+    def declared(build: _Build) -> _Build:
+        _DECLARED[build.__module__][slug] = Scenario(
+            slug=slug,
+            title=title,
+            seconds=seconds,
+            build=partial(build, *given),
+            requirements=requirements,
+            document=document,
+            needs=frozenset(needs),
+            dialects=dialects,
+            levels=levels,
+            releases=releases,
+            workloads=frozenset(workloads),
+            features=frozenset(features),
+        )
+        return build
+
+    return declared
+
+
+def declared_in(name: str) -> tuple[Scenario, ...]:
+    """Return the scenarios of a module or, of a package, those of all its modules, which are imported."""
+    module = import_module(name)
+    modules = iter_modules(getattr(module, "__path__", ()), f"{name}.")
+    return (*_DECLARED[name].values(), *(each for found in modules for each in declared_in(found.name)))
 
 
 HEARTBEATS = ("heartbeats",)
@@ -222,11 +243,13 @@ DYNAMIC = "dynamic"
 """The level of Apache Kafka at which the metadata log holds the voters, and requests add and remove them."""
 REPLICATION_V2 = "Replication design V2"
 
-internals_scenario = partial(_live_scenario, document="Kafka Internals (2017)")
-kip_343_scenario = partial(_live_scenario, document="KIP-343", levels=HEARTBEATS)
-replica_state_event_scenario = partial(_live_scenario, document="ReplicaStateEvent", levels=REPLICA_EVENTS)
-kraft_scenario = partial(_live_scenario, dialects=SHIPPED_QUORUM)
+internals_scenario = partial(scenario, document="Kafka Internals (2017)", dialects=ZOOKEEPER_MODE)
+kip_343_scenario = partial(scenario, document="KIP-343", dialects=ZOOKEEPER_MODE, levels=HEARTBEATS)
+replica_state_event_scenario = partial(
+    scenario, document="ReplicaStateEvent", dialects=ZOOKEEPER_MODE, levels=REPLICA_EVENTS
+)
+kraft_scenario = partial(scenario, dialects=SHIPPED_QUORUM)
 """A scenario of Apache Kafka without ZooKeeper, for the KIP that `document` names."""
-replication_v2_scenario = partial(_live_scenario, document=REPLICATION_V2, dialects=LEADER_DRIVEN, levels=PLAIN)
-fault_scenario = partial(_live_scenario, document="Faults", dialects=ALL_DESIGNS)
+replication_v2_scenario = partial(scenario, document=REPLICATION_V2, dialects=LEADER_DRIVEN, levels=PLAIN)
+fault_scenario = partial(scenario, document="Faults", dialects=ALL_DESIGNS)
 """One fault, or a few together, on every design that can be broken so."""

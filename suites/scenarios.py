@@ -7,24 +7,12 @@ from pathlib import Path
 
 from fencepost.harness.extensions import ExtensionError, installed, load_reference
 from fencepost.harness.targets.registry import load_file
-from fencepost.suites.faults.scenarios import SCENARIOS as FAULTS
-from fencepost.suites.internals.scenarios import SCENARIOS as INTERNALS
-from fencepost.suites.kip_343.scenarios import SCENARIOS as KIP_343
-from fencepost.suites.kip_631.scenarios import SCENARIOS as KIP_631
-from fencepost.suites.kraft_kips.scenarios import SCENARIOS as KRAFT_KIPS
-from fencepost.suites.replica_state_event.scenarios import SCENARIOS as REPLICA_STATE_EVENT
-from fencepost.suites.replication_v2.scenarios import SCENARIOS as REPLICATION_V2
-from fencepost.suites.scenario import Scenario
+from fencepost.suites.scenario import Scenario, declared_in
 from fencepost.suites.target_facts import TargetFacts
 
 SUITES = {
-    "kip_631": KIP_631,
-    "kraft_kips": KRAFT_KIPS,
-    "internals": INTERNALS,
-    "kip_343": KIP_343,
-    "replica_state_event": REPLICA_STATE_EVENT,
-    "replication_v2": REPLICATION_V2,
-    "faults": FAULTS,
+    name: declared_in(f"fencepost.suites.{name}")
+    for name in ("kip_631", "kraft_kips", "internals", "kip_343", "replica_state_event", "replication_v2", "faults")
 }
 """The scenarios of documents, and those of faults, by the name of their folder, which is also a pytest marker."""
 

@@ -25,6 +25,12 @@ NO_BROKER = 99
 """An id that no broker has."""
 
 
+@v.fault_scenario(
+    "administrators-ask",
+    "Requests of administrators are served, or refused with the error that names the mistake",
+    seconds=14,
+    needs={v.Capability.LINKS},
+)
 def asked(draft: v.Draft) -> v.Plan:
     """One broker is asked for everything, and all of them for what it changed.
 
@@ -254,19 +260,3 @@ def _moved(leader: str, follower: str, other: str, *, cancels: bool) -> list[v.S
             within_ms=v.LIVENESS_TIMEOUT_MS,
         ),
     ]
-
-
-SCENARIOS = (
-    v.fault_scenario(
-        "administrators-ask",
-        "Requests of administrators are served, or refused with the error that names the mistake",
-        asked,
-        14,
-        "ADM-01",
-        "ADM-02",
-        "ADM-03",
-        "ADM-04",
-        "ADM-05",
-        needs={v.Capability.LINKS},
-    ),
-)

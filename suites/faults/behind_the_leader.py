@@ -17,6 +17,12 @@ LATE_MS = 8000
 """How late the answers of the second leader are: it dies after its first answer, and before its second one."""
 
 
+@v.fault_scenario(
+    "empty-behind-the-successor",
+    "A replica that lacks what the last leader had committed does not join the ISR, and the visible end stays",
+    seconds=25,
+    needs={v.Capability.LINKS, v.Capability.KILL},
+)
 def empty_follower(draft: v.Draft) -> v.Plan:
     """The successor holds committed records that it does not know to be committed, and the last replica has none.
 
@@ -80,6 +86,26 @@ def _acknowledged(before: str) -> list[v.Coverage]:
     return [v.acknowledged(before=f"{before}.injected", by=f"unreported-{each}") for each in range(1, UNREPORTED + 1)]
 
 
+_second = partial(
+    v.fault_scenario,
+    needs={v.Capability.LINKS, v.Capability.KILL},
+    # A design whose followers truncate to their own high watermark loses records here (KIP-101).
+    dialects=v.WITHOUT_ZOOKEEPER | v.ZOOKEEPER_MODE,
+)
+
+
+@_second(
+    "successor-dies-unheard",
+    "A follower that cannot ask its new leader drops nothing that was acknowledged",
+    "silent",
+    seconds=20,
+)
+@_second(
+    "successor-dies-after-an-answer",
+    "A follower that has compared its log with its new leader's drops nothing that both have",
+    "slow",
+    seconds=30,
+)
 def second_death(second: Literal["silent", "slow"], draft: v.Draft) -> v.Plan:
     """The leader dies, and its successor before the last replica has compared its log with the successor's.
 
@@ -130,43 +156,3 @@ def _keeps_its_log(target: v.TargetFacts, last: str) -> list[v.Step]:
     return [
         v.LogEnd(as_="keeps-its-log", node=last, partition="u-0", is_=BEFORE + UNREPORTED, expect=v.must("D631-34"))
     ]
-
-
-def _second(slug: str, title: str, second: Literal["silent", "slow"], seconds: int) -> v.Scenario:
-    return v.fault_scenario(
-        slug,
-        title,
-        partial(second_death, second),
-        seconds,
-        "ACK-01",
-        "SEG-01",
-        "HW-03",
-        needs={v.Capability.LINKS, v.Capability.KILL},
-        # A design whose followers truncate to their own high watermark loses records here (KIP-101).
-        dialects=v.WITHOUT_ZOOKEEPER | v.ZOOKEEPER_MODE,
-    )
-
-
-SCENARIOS = (
-    v.fault_scenario(
-        "empty-behind-the-successor",
-        "A replica that lacks what the last leader had committed does not join the ISR, and the visible end stays",
-        empty_follower,
-        25,
-        "ISR-10",
-        "HW-01",
-        needs={v.Capability.LINKS, v.Capability.KILL},
-    ),
-    _second(
-        "successor-dies-unheard",
-        "A follower that cannot ask its new leader drops nothing that was acknowledged",
-        "silent",
-        20,
-    ),
-    _second(
-        "successor-dies-after-an-answer",
-        "A follower that has compared its log with its new leader's drops nothing that both have",
-        "slow",
-        30,
-    ),
-)

@@ -11,6 +11,12 @@ AWAY_MS = 5000
 """The time for which a broker is watched that must not lead."""
 
 
+@v.fault_scenario(
+    "below-min-isr",
+    "Below min.insync.replicas no record counts as committed, and what was committed can be read",
+    seconds=25,
+    needs={v.Capability.LINKS, v.Capability.KILL},
+)
 def build(draft: v.Draft) -> v.Plan:
     """A record waits for the only follower, which leaves the ISR: one replica that holds it is not enough.
 
@@ -95,16 +101,3 @@ def _readable(as_: str, leader: str) -> v.Step:
         within_ms=v.LIVENESS_TIMEOUT_MS,
         expect=v.answers("HW-06", "served"),
     )
-
-
-SCENARIOS = (
-    v.fault_scenario(
-        "below-min-isr",
-        "Below min.insync.replicas no record counts as committed, and what was committed can be read",
-        build,
-        25,
-        "ISR-08",
-        "ISR-05",
-        needs={v.Capability.LINKS, v.Capability.KILL},
-    ),
-)

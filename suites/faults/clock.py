@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Collection
-from functools import partial
 
 from fencepost.suites import vocabulary as v
 
@@ -15,8 +14,23 @@ AWAY_MS = 6000
 """How long a healed link is watched on a target that is not expected to return by it."""
 UNELECTED_MS = 10_000
 """How long a quorum is watched that is not expected to elect: three times as long as an election takes."""
+_NEEDS = (v.Capability.LINKS, v.Capability.CLOCK)
 
 
+@v.fault_scenario(
+    "clock-back-while-cut-off",
+    "A leader that is cut off stops serving in time although its wall clock goes back an hour",
+    -HOUR_MS,
+    seconds=18,
+    needs=_NEEDS,
+)
+@v.fault_scenario(
+    "clock-forward-while-cut-off",
+    "A leader that is cut off stops serving in time, and returns, although its wall clock goes forward an hour",
+    HOUR_MS,
+    seconds=18,
+    needs=_NEEDS,
+)
 def cut_off(ms: int, draft: v.Draft) -> v.Plan:
     """The leader measures its deadline on a monotonic clock: it stops serving when it would have without the jump."""
     target = draft.target
@@ -87,6 +101,12 @@ def _goes_on() -> v.Step:
     return v.WorkloadAcks(as_="goes-on", more=20, expect=v.must("LIVE-03"))
 
 
+@v.fault_scenario(
+    "clocks-drift",
+    "Wall clocks that drift apart, or are a day behind, end no lease, no session and no ISR membership",
+    seconds=12,
+    needs=(v.Capability.CLOCK,),
+)
 def drifts(draft: v.Draft) -> v.Plan:
     """The leader's clock is fast, one follower's is slow, the other's is a day behind: no broker is given up, none
     leaves the ISR, and records are taken as before."""
@@ -114,6 +134,13 @@ def drifts(draft: v.Draft) -> v.Plan:
     )
 
 
+@v.fault_scenario(
+    "standby-clock-back",
+    "A standby controller whose wall clock goes back an hour helps to elect the next active one",
+    seconds=16,
+    needs=(v.Capability.CLOCK, v.Capability.KILL),
+    dialects=v.WITHOUT_ZOOKEEPER,
+)
 def standby_is_back(draft: v.Draft) -> v.Plan:
     """The active controller ends while the clock of one of the two others is an hour back."""
     leader, *others = draft.roles
@@ -148,43 +175,3 @@ def _with_clocks(topology: v.Topology, names: Collection[str]) -> v.Topology:
     """Give these nodes a wall clock of their own."""
     nodes = (node.model_copy(update={"clock": "own"}) if node.name in names else node for node in topology.nodes)
     return topology.model_copy(update={"nodes": tuple(nodes)})
-
-
-_SILENCE = ("K631-43", "D631-01")
-_NEEDS = (v.Capability.LINKS, v.Capability.CLOCK)
-
-SCENARIOS: tuple[v.Scenario, ...] = (
-    v.fault_scenario(
-        "clock-back-while-cut-off",
-        "A leader that is cut off stops serving in time although its wall clock goes back an hour",
-        partial(cut_off, -HOUR_MS),
-        18,
-        *_SILENCE,
-        needs=_NEEDS,
-    ),
-    v.fault_scenario(
-        "clock-forward-while-cut-off",
-        "A leader that is cut off stops serving in time, and returns, although its wall clock goes forward an hour",
-        partial(cut_off, HOUR_MS),
-        18,
-        *_SILENCE,
-        needs=_NEEDS,
-    ),
-    v.fault_scenario(
-        "clocks-drift",
-        "Wall clocks that drift apart, or are a day behind, end no lease, no session and no ISR membership",
-        drifts,
-        12,
-        needs=(v.Capability.CLOCK,),
-    ),
-    v.fault_scenario(
-        "standby-clock-back",
-        "A standby controller whose wall clock goes back an hour helps to elect the next active one",
-        standby_is_back,
-        16,
-        "CLK-03",
-        "LIVE-02",
-        needs=(v.Capability.CLOCK, v.Capability.KILL),
-        dialects=v.WITHOUT_ZOOKEEPER,
-    ),
-)

@@ -28,6 +28,12 @@ CONFIG = {
 """Each later batch of now begins a segment, and closed ones are compacted at once where the topic is compacted."""
 
 
+@v.fault_scenario(
+    "last-of-each-key",
+    "Compaction leaves the last record of each key, also if a broker crashes while it compacts",
+    seconds=20,
+    needs={v.Capability.TERMINATE, v.Capability.KILL, v.Capability.DISKS},
+)
 def last_of_each_key(draft: v.Draft) -> v.Plan:
     """Two topics are written to, and compacted from then on: one of them by a broker that is killed meanwhile.
 
@@ -165,18 +171,3 @@ def _left(as_: str, broker: str, topic: str, kept: tuple[int, ...], requirement:
         within_ms=COMPACTED_MS,
         expect=v.answers(requirement, "served", *also, "ADM-04"),
     )
-
-
-SCENARIOS = (
-    v.fault_scenario(
-        "last-of-each-key",
-        "Compaction leaves the last record of each key, also if a broker crashes while it compacts",
-        last_of_each_key,
-        20,
-        "DSTO-11",
-        "DSTO-12",
-        "DSTO-13",
-        "ADM-04",
-        needs={v.Capability.TERMINATE, v.Capability.KILL, v.Capability.DISKS},
-    ),
-)

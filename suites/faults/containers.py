@@ -7,6 +7,12 @@ from fencepost.suites import vocabulary as v
 A_TENTH = 0.1
 
 
+@v.fault_scenario(
+    "off-the-network-follower",
+    "A follower without network leaves the ISR and returns",
+    seconds=20,
+    needs=(v.Capability.NETWORK,),
+)
 def follower_off(draft: v.Draft) -> v.Plan:
     """No node and no client reaches the follower: the ISR goes on without it, and takes it back."""
     leader, follower, _ = draft.roles
@@ -22,6 +28,12 @@ def follower_off(draft: v.Draft) -> v.Plan:
     return draft.plan(steps, v.acknowledged("unplug.proven", before="plug.begun"))
 
 
+@v.fault_scenario(
+    "off-the-network-leader",
+    "A leader without network is succeeded by another broker",
+    seconds=20,
+    needs=(v.Capability.NETWORK,),
+)
 def leader_off(draft: v.Draft) -> v.Plan:
     """No node and no client reaches the leader, nor it them: another broker leads, and clients find it."""
     leader = draft.leader
@@ -39,6 +51,12 @@ def leader_off(draft: v.Draft) -> v.Plan:
     return draft.plan(steps, v.acknowledged("unplug.proven", before="plug.begun"))
 
 
+@v.fault_scenario(
+    "short-of-processor",
+    "A follower with a tenth of a processor holds up no partition",
+    seconds=15,
+    needs=(v.Capability.RESOURCES,),
+)
 def short_of_processor(draft: v.Draft) -> v.Plan:
     """A follower stands still for nine tenths of the time. It may leave the ISR; the partition goes on either way."""
     leader, follower, _ = draft.roles
@@ -59,37 +77,3 @@ def _goes_on() -> v.Step:
 
 def _returns(broker: str) -> v.Step:
     return v.IsrIs(as_="returned", partition="t-0", has=broker, expect=v.must("ISR-06"))
-
-
-SCENARIOS: tuple[v.Scenario, ...] = (
-    v.fault_scenario(
-        "off-the-network-follower",
-        "A follower without network leaves the ISR and returns",
-        follower_off,
-        20,
-        "ISR-05",
-        "ISR-06",
-        needs=(v.Capability.NETWORK,),
-    ),
-    v.fault_scenario(
-        "off-the-network-leader",
-        "A leader without network is succeeded by another broker",
-        leader_off,
-        20,
-        "ISR-05",
-        "ISR-06",
-        "D631-07",
-        "INT-28",
-        "LD-31",
-        needs=(v.Capability.NETWORK,),
-    ),
-    v.fault_scenario(
-        "short-of-processor",
-        "A follower with a tenth of a processor holds up no partition",
-        short_of_processor,
-        15,
-        "ISR-05",
-        "ISR-06",
-        needs=(v.Capability.RESOURCES,),
-    ),
-)

@@ -8,6 +8,13 @@ KEPT_MS = 10_000
 """For how long a target that keeps a deleted topic is watched."""
 
 
+@v.fault_scenario(
+    "deleted-while-away",
+    "A broker that was away while a topic was deleted agrees with all others again",
+    seconds=20,
+    needs={v.Capability.LINKS},
+    dialects=v.ALL_DESIGNS,
+)
 def build(draft: v.Draft) -> v.Plan:
     """A broker without a replica of a topic is given up while the topic is deleted, and agrees with all others again.
 
@@ -38,21 +45,5 @@ def build(draft: v.Draft) -> v.Plan:
         v.CreateTopicProbe(as_="again", node=through, topic="gone", replicas=2, timeout_ms=10_000, expect=served),
         *v.teardown(),
     ]
-    return draft.plan(
-        steps,
-        v.StepDone(step="again"),
-        topics=[v.topic(draft.roles), v.topic([leader, other], name="gone")],
-    )
-
-
-SCENARIOS = (
-    v.fault_scenario(
-        "deleted-while-away",
-        "A broker that was away while a topic was deleted agrees with all others again",
-        build,
-        20,
-        "META-01",
-        needs={v.Capability.LINKS},
-        dialects=v.ALL_DESIGNS,
-    ),
-)
+    topics = [v.topic(draft.roles), v.topic([leader, other], name="gone")]
+    return draft.plan(steps, v.StepDone(step="again"), topics=topics)

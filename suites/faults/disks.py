@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import random
 from collections.abc import Collection, Sequence
-from functools import partial
 
 from fencepost.suites import vocabulary as v
 
@@ -23,6 +22,23 @@ FETCH_MS = 6 * LATE_MS
 """Long enough that a controller with a late disk stays the active one."""
 
 
+_NEEDS = (v.Capability.DISKS,)
+
+
+@v.fault_scenario(
+    "leader-cannot-write",
+    "A leader whose disk answers writes with errors loses its leadership",
+    False,
+    seconds=12,
+    needs=_NEEDS,
+)
+@v.fault_scenario(
+    "leader-writes-are-torn",
+    "A leader whose writes reach its disk in part loses its leadership, and the torn end is cut off",
+    True,
+    seconds=12,
+    needs=_NEEDS,
+)
 def leader_cannot_write(torn: bool, draft: v.Draft) -> v.Plan:
     """Each write to the leader's segment fails, without effect or, if `torn`, after its first bytes."""
     leader = draft.leader
@@ -43,6 +59,13 @@ def leader_cannot_write(torn: bool, draft: v.Draft) -> v.Plan:
     return _plan(draft, (leader,), steps)
 
 
+@v.fault_scenario(
+    "one-of-two-disks-fails",
+    "A leader with two disks, one of which answers writes with errors, serves on from the other",
+    seconds=14,
+    needs=(*_NEEDS, v.Capability.LOG_DIRS),
+    dialects=v.ZOOKEEPER_MODE | v.LEADER_DRIVEN,
+)
 def one_of_two_fails(draft: v.Draft) -> v.Plan:
     """The leader has a replica in each of two log directories, and one of them answers writes with errors.
 
@@ -100,6 +123,12 @@ def _started_without(broker: str, target: v.TargetFacts) -> list[v.Step]:
     ]
 
 
+@v.fault_scenario(
+    "follower-disk-full",
+    "A follower whose disk is full leaves the ISR, and returns when it has space and is restarted",
+    seconds=14,
+    needs=_NEEDS,
+)
 def follower_is_full(draft: v.Draft) -> v.Plan:
     """Restarted with space again, the follower is in the ISR, and then its power fails.
 
@@ -132,6 +161,9 @@ def _dark(follower: str) -> list[v.Step]:
     ]
 
 
+@v.fault_scenario(
+    "leader-disk-slow", "A leader with a slow disk acknowledges more slowly and loses nothing", seconds=12, needs=_NEEDS
+)
 def leader_is_slow(draft: v.Draft) -> v.Plan:
     """The leader may or may not go on leading; records are acknowledged, and none is lost."""
     leader = draft.leader
@@ -145,6 +177,12 @@ def leader_is_slow(draft: v.Draft) -> v.Plan:
     return _plan(draft, (leader,), steps)
 
 
+@v.fault_scenario(
+    "bit-flip-on-a-follower",
+    "A follower that crashes finds the flipped bit on its disk, and fetches the batch again",
+    seconds=12,
+    needs=(*_NEEDS, v.Capability.KILL),
+)
 def bit_flips(draft: v.Draft) -> v.Plan:
     """A bit on a follower's disk flips and the follower crashes, so that it starts on a damaged log."""
     leader, follower, _ = draft.roles
@@ -163,6 +201,12 @@ def bit_flips(draft: v.Draft) -> v.Plan:
     return _plan(draft, (follower,), steps)
 
 
+@v.fault_scenario(
+    "leader-loses-power",
+    "A leader that loses power, and all that it had not made durable, loses no acknowledged record",
+    seconds=14,
+    needs=_NEEDS,
+)
 def leader_loses_power(draft: v.Draft) -> v.Plan:
     """The leader's disk loses acknowledged records that the other replicas have."""
     leader = draft.leader
@@ -178,6 +222,13 @@ def leader_loses_power(draft: v.Draft) -> v.Plan:
     return _plan(draft, (leader,), steps)
 
 
+@v.fault_scenario(
+    "controllers-lose-power",
+    "Controllers that all lose power at once remember their decisions and their votes",
+    seconds=14,
+    needs=_NEEDS,
+    dialects=v.WITHOUT_ZOOKEEPER,
+)
 def controllers_lose_power(draft: v.Draft) -> v.Plan:
     """All controllers lose power at once: their decisions and their votes are on their disks.
 
@@ -217,6 +268,13 @@ def controllers_lose_power(draft: v.Draft) -> v.Plan:
     return _plan(draft, controllers, steps)
 
 
+@v.fault_scenario(
+    "controller-cannot-fsync",
+    "An active controller whose disk answers fsync with errors makes no more decisions",
+    seconds=16,
+    needs=(*_NEEDS, v.Capability.KILL),
+    dialects=v.WITHOUT_ZOOKEEPER,
+)
 def controller_cannot_fsync(draft: v.Draft) -> v.Plan:
     """The active controller decides nothing that it cannot make durable; another controller decides."""
     leader, follower, _ = draft.roles
@@ -235,6 +293,13 @@ def controller_cannot_fsync(draft: v.Draft) -> v.Plan:
     return _plan(draft, controllers, steps)
 
 
+@v.fault_scenario(
+    "vote-not-stored",
+    "A controller whose disk refuses renames, and so its vote, elects no other until it is repaired",
+    seconds=22,
+    needs=(*_NEEDS, v.Capability.KILL),
+    dialects=v.WITHOUT_ZOOKEEPER,
+)
 def vote_cannot_be_stored(draft: v.Draft) -> v.Plan:
     """One of two controllers that are left cannot replace the file with its vote, which is written beside it."""
     leader = draft.leader
@@ -277,100 +342,3 @@ def _with_disks(topology: v.Topology, names: Collection[str]) -> v.Topology:
     """Make the disks of these nodes breakable."""
     nodes = (node.model_copy(update={"disk": "breakable"}) if node.name in names else node for node in topology.nodes)
     return topology.model_copy(update={"nodes": tuple(nodes)})
-
-
-_NEEDS = (v.Capability.DISKS,)
-
-SCENARIOS: tuple[v.Scenario, ...] = (
-    v.fault_scenario(
-        "leader-cannot-write",
-        "A leader whose disk answers writes with errors loses its leadership",
-        partial(leader_cannot_write, False),
-        12,
-        "DISK-01",
-        needs=_NEEDS,
-    ),
-    v.fault_scenario(
-        "leader-writes-are-torn",
-        "A leader whose writes reach its disk in part loses its leadership, and the torn end is cut off",
-        partial(leader_cannot_write, True),
-        12,
-        "DISK-01",
-        needs=_NEEDS,
-    ),
-    v.fault_scenario(
-        "one-of-two-disks-fails",
-        "A leader with two disks, one of which answers writes with errors, serves on from the other",
-        one_of_two_fails,
-        14,
-        "DISK-01",
-        "DISK-07",
-        "DSTO-01",
-        needs=(*_NEEDS, v.Capability.LOG_DIRS),
-        dialects=v.ZOOKEEPER_MODE | v.LEADER_DRIVEN,
-    ),
-    v.fault_scenario(
-        "follower-disk-full",
-        "A follower whose disk is full leaves the ISR, and returns when it has space and is restarted",
-        follower_is_full,
-        14,
-        "DISK-02",
-        needs=_NEEDS,
-    ),
-    v.fault_scenario(
-        "leader-disk-slow",
-        "A leader with a slow disk acknowledges more slowly and loses nothing",
-        leader_is_slow,
-        12,
-        "DISK-03",
-        needs=_NEEDS,
-    ),
-    v.fault_scenario(
-        "bit-flip-on-a-follower",
-        "A follower that crashes finds the flipped bit on its disk, and fetches the batch again",
-        bit_flips,
-        12,
-        "DISK-04",
-        "DIR-04",
-        needs=(*_NEEDS, v.Capability.KILL),
-    ),
-    v.fault_scenario(
-        "leader-loses-power",
-        "A leader that loses power, and all that it had not made durable, loses no acknowledged record",
-        leader_loses_power,
-        14,
-        "DISK-05",
-        "DIR-04",
-        needs=_NEEDS,
-    ),
-    v.fault_scenario(
-        "controllers-lose-power",
-        "Controllers that all lose power at once remember their decisions and their votes",
-        controllers_lose_power,
-        14,
-        "LIVE-02",
-        "K631-15",
-        "K631-17",
-        needs=_NEEDS,
-        dialects=v.WITHOUT_ZOOKEEPER,
-    ),
-    v.fault_scenario(
-        "controller-cannot-fsync",
-        "An active controller whose disk answers fsync with errors makes no more decisions",
-        controller_cannot_fsync,
-        16,
-        "DISK-06",
-        needs=(*_NEEDS, v.Capability.KILL),
-        dialects=v.WITHOUT_ZOOKEEPER,
-    ),
-    v.fault_scenario(
-        "vote-not-stored",
-        "A controller whose disk refuses renames, and so its vote, elects no other until it is repaired",
-        vote_cannot_be_stored,
-        22,
-        "DISK-08",
-        "LIVE-02",
-        needs=(*_NEEDS, v.Capability.KILL),
-        dialects=v.WITHOUT_ZOOKEEPER,
-    ),
-)

@@ -12,6 +12,13 @@ PREFERRED = 0
 """The election type of ElectLeaders (KIP-460)."""
 
 
+@v.fault_scenario(
+    "earlier-answer",
+    "A follower cuts nothing by an answer of an earlier leader term",
+    seconds=18,
+    needs={v.Capability.LINKS, v.Capability.KILL},
+    dialects=v.WITHOUT_ZOOKEEPER | v.ZOOKEEPER_MODE,
+)
 def build(draft: v.Draft) -> v.Plan:
     """Leadership moves away and back twice, and all that a follower asked in the second term is answered in the fourth.
 
@@ -85,18 +92,3 @@ def _move(target: v.TargetFacts, number: int, replicas: tuple[str, str, str]) ->
             expect=v.must(target.rule("D631-71", "INT-39", "LD-78")),
         ),
     ]
-
-
-SCENARIOS = (
-    v.fault_scenario(
-        "earlier-answer",
-        "A follower cuts nothing by an answer of an earlier leader term",
-        build,
-        18,
-        "ACK-01",
-        "HW-03",
-        needs={v.Capability.LINKS, v.Capability.KILL},
-        # Where followers truncate to their own high watermark they ask no leader.
-        dialects=v.WITHOUT_ZOOKEEPER | v.ZOOKEEPER_MODE,
-    ),
-)

@@ -12,6 +12,13 @@ LAG_MS = 20_000
 """Long enough that the stalls of this scenario drop no replica from the ISR."""
 
 
+@v.fault_scenario(
+    "terms-unheard",
+    "Two replicas that led in turn without hearing of each other have the same log in the end",
+    seconds=20,
+    needs={v.Capability.LINKS, v.Capability.KILL},
+    dialects=frozenset({v.Dialect.KIP_631}),
+)
 def build(draft: v.Draft) -> v.Plan:
     """Two replicas hold other records at the same offsets, each of an epoch that the other lacks (KIP-279).
 
@@ -56,18 +63,3 @@ def build(draft: v.Draft) -> v.Plan:
 
 def _knows(target: v.TargetFacts, as_: str, broker: str, topic: str, leader: str) -> v.Step:
     return v.learns_leader(as_, broker, f"{topic}-0", leader, v.must(target.rule("D631-07", "INT-28", "LD-31")))
-
-
-SCENARIOS = (
-    v.fault_scenario(
-        "terms-unheard",
-        "Two replicas that led in turn without hearing of each other have the same log in the end",
-        build,
-        20,
-        "HW-03",
-        "HW-04",
-        "ISR-06",
-        needs={v.Capability.LINKS, v.Capability.KILL},
-        dialects=frozenset({v.Dialect.KIP_631}),
-    ),
-)

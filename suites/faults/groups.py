@@ -28,6 +28,13 @@ def _member(name: str, *, static: bool = False, later: bool = False) -> v.Consum
     return v.ConsumerSpec(name=name, topic="w", membership=membership, start="later" if later else None)
 
 
+@v.fault_scenario(
+    "group-coordinator-killed",
+    "A consumer group outlives the broker that coordinates it",
+    seconds=25,
+    needs={v.Capability.KILL},
+    workloads={"groups", "static-members"},
+)
 def coordinator_killed(draft: v.Draft) -> v.Plan:
     """The broker that coordinates a group is killed; the group goes on with another one, and no commit is lost.
 
@@ -165,6 +172,13 @@ def _later_commits_compacted() -> list[v.Step]:
     ]
 
 
+@v.fault_scenario(
+    "group-coordinator-paused",
+    "A consumer group goes on while its coordinator sleeps, and while members come and go",
+    seconds=25,
+    needs={v.Capability.PAUSE},
+    workloads={"groups"},
+)
 def coordinator_paused(draft: v.Draft) -> v.Plan:
     """The coordinator sleeps until another broker has taken its group over, and wakes as members join and leave."""
     members = (_member("g1"), _member("g2"), _member("g3", later=True))
@@ -240,31 +254,3 @@ def _plan(
         deviations=[*v.expected_losses(target, "may"), *lost],
         settings=settings,
     )
-
-
-SCENARIOS = (
-    v.fault_scenario(
-        "group-coordinator-killed",
-        "A consumer group outlives the broker that coordinates it",
-        coordinator_killed,
-        25,
-        "GRP-01",
-        "GRP-03",
-        "DSTO-14",
-        "DSTO-15",
-        "DSTO-16",
-        needs={v.Capability.KILL},
-        workloads={"groups", "static-members"},
-    ),
-    v.fault_scenario(
-        "group-coordinator-paused",
-        "A consumer group goes on while its coordinator sleeps, and while members come and go",
-        coordinator_paused,
-        25,
-        "GRP-01",
-        "GRP-02",
-        "GRP-03",
-        needs={v.Capability.PAUSE},
-        workloads={"groups"},
-    ),
-)

@@ -10,6 +10,9 @@ ENDS_WITHIN_MS = 15_000
 """The bound within which a process meets what another wrote into its files."""
 
 
+@v.fault_scenario(
+    "swapped-directories", "Two brokers whose disks are swapped do not start", seconds=10, needs={v.Capability.IDENTITY}
+)
 def swapped(draft: v.Draft) -> v.Plan:
     """Leader and follower find each other's disks, and both end before any node takes one for the other."""
     leader, follower, _ = draft.roles
@@ -22,6 +25,12 @@ def swapped(draft: v.Draft) -> v.Plan:
     return _plan(draft, steps)
 
 
+@v.fault_scenario(
+    "foreign-cluster",
+    "A broker does not start on the disk of another cluster",
+    seconds=8,
+    needs={v.Capability.IDENTITY},
+)
 def foreign_cluster(draft: v.Draft) -> v.Plan:
     leader, follower, _ = draft.roles
     steps = [
@@ -57,6 +66,12 @@ def _not_let_in(target: v.TargetFacts, broker: str) -> list[v.Step]:
     ]
 
 
+@v.fault_scenario(
+    "changed-id",
+    "A broker does not start on a disk that holds another id than its configuration",
+    seconds=10,
+    needs={v.Capability.IDENTITY},
+)
 def changed_id(draft: v.Draft) -> v.Plan:
     """A follower is configured with the id of the leader, which runs."""
     leader, follower, _ = draft.roles
@@ -71,6 +86,12 @@ def changed_id(draft: v.Draft) -> v.Plan:
     return _plan(draft, steps)
 
 
+@v.fault_scenario(
+    "shared-directory",
+    "A second process on the disk of a running broker ends, and the first runs on",
+    seconds=10,
+    needs={v.Capability.DUPLICATE},
+)
 def shared_directory(draft: v.Draft) -> v.Plan:
     """A second process for the leader's id is started on the leader's own disk."""
     leader = draft.leader
@@ -85,6 +106,13 @@ def shared_directory(draft: v.Draft) -> v.Plan:
     return _plan(draft, steps, duplicate)
 
 
+@v.fault_scenario(
+    "duplicate-controller",
+    "A second process with a controller's id does no harm while the quorum has its leader",
+    seconds=10,
+    needs={v.Capability.DUPLICATE},
+    dialects=v.WITHOUT_ZOOKEEPER,
+)
 def duplicate_controller(draft: v.Draft) -> v.Plan:
     """A second process for the id of a controller, on an empty disk, follows the quorum beside the first.
 
@@ -136,48 +164,3 @@ def _undisturbed(target: v.TargetFacts, leader: str) -> list[v.Step]:
 def _plan(draft: v.Draft, steps: list[v.Step], *more: v.NodeSpec) -> v.Plan:
     topology = v.smallest_cluster(draft.target, draft.roles[-1], more=more)
     return draft.plan(steps, v.acknowledged("heal.ended"), topology=topology, may_lose=True)
-
-
-SCENARIOS = (
-    v.fault_scenario(
-        "swapped-directories",
-        "Two brokers whose disks are swapped do not start",
-        swapped,
-        10,
-        "DIR-02",
-        needs={v.Capability.IDENTITY},
-    ),
-    v.fault_scenario(
-        "foreign-cluster",
-        "A broker does not start on the disk of another cluster",
-        foreign_cluster,
-        8,
-        "DIR-01",
-        needs={v.Capability.IDENTITY},
-    ),
-    v.fault_scenario(
-        "changed-id",
-        "A broker does not start on a disk that holds another id than its configuration",
-        changed_id,
-        10,
-        "DIR-02",
-        needs={v.Capability.IDENTITY},
-    ),
-    v.fault_scenario(
-        "shared-directory",
-        "A second process on the disk of a running broker ends, and the first runs on",
-        shared_directory,
-        10,
-        "DIR-03",
-        needs={v.Capability.DUPLICATE},
-    ),
-    v.fault_scenario(
-        "duplicate-controller",
-        "A second process with a controller's id does no harm while the quorum has its leader",
-        duplicate_controller,
-        10,
-        "LIVE-02",
-        needs={v.Capability.DUPLICATE},
-        dialects=v.WITHOUT_ZOOKEEPER,
-    ),
-)

@@ -5,6 +5,12 @@ from __future__ import annotations
 from fencepost.suites import vocabulary as v
 
 
+@v.fault_scenario(
+    "requests-of-the-dead",
+    "Late requests of a dead process, beside those of its successor, change nothing",
+    seconds=12,
+    needs={v.Capability.HELD_BYTES},
+)
 def build(draft: v.Draft) -> v.Plan:
     """Links hold a follower's fetches and its heartbeats from before its end to after its restart."""
     target = draft.target
@@ -29,15 +35,3 @@ def build(draft: v.Draft) -> v.Plan:
         *v.teardown(),
     ]
     return draft.plan(steps, v.acknowledged("arrive.ended"), may_lose=True)
-
-
-SCENARIOS = (
-    v.fault_scenario(
-        "requests-of-the-dead",
-        "Late requests of a dead process, beside those of its successor, change nothing",
-        build,
-        12,
-        "DV-08",
-        needs={v.Capability.HELD_BYTES},
-    ),
-)

@@ -14,6 +14,14 @@ TORN_REQUESTS, TORN_REPLIES = 20_011, 30_011
 ON_MS, OFF_MS, TIMES = 600, 900, 5
 
 
+_links = partial(v.fault_scenario, needs={v.Capability.LINKS})
+
+
+@_links(
+    "links-bridge",
+    "A leader that only one follower can reach is deposed, and its side acknowledges nothing",
+    seconds=12,
+)
 def bridge(draft: v.Draft) -> v.Plan:
     """Bridge: the leader is alone on one side; a follower and the controllers, or ZooKeeper, are on the other.
 
@@ -37,6 +45,9 @@ def bridge(draft: v.Draft) -> v.Plan:
     return draft.plan(steps, v.acknowledged("moved.ended"))
 
 
+@_links(
+    "links-ring", "A cluster in which each node reaches only its neighbours loses no acknowledged record", seconds=15
+)
 def ring(draft: v.Draft) -> v.Plan:
     """Ring: no two nodes reach the same part of the cluster, so hardly anything can be decided.
 
@@ -67,6 +78,7 @@ def _three_coordinators(target: v.TargetFacts, controller: str) -> v.Topology:
     return v.zookeeper_cluster(servers=3, controller=None if target.leader_driven else controller)
 
 
+@_links("links-flapping", "A partition serves on while the link between leader and follower flaps", seconds=15)
 def flapping(draft: v.Draft) -> v.Plan:
     """The link between the leader and a follower flaps, faster than the lag time after which the follower leaves."""
     leader, follower, _ = draft.roles
@@ -83,6 +95,13 @@ def flapping(draft: v.Draft) -> v.Plan:
     return _plan(draft, steps, "flap")
 
 
+@_links(
+    "links-torn-produce",
+    "Produce requests that are torn in mid-frame are sent again, and no record counts twice",
+    "produce",
+    seconds=12,
+)
+@_links("links-torn-fetch", "Replication goes on when fetch responses are torn in mid-frame", "fetch", seconds=12)
 def torn(stream: str, draft: v.Draft) -> v.Plan:
     """Each connection ends in the middle of a frame. Its sender sends the frame again, and nothing counts twice."""
     leader = draft.leader
@@ -99,6 +118,11 @@ def torn(stream: str, draft: v.Draft) -> v.Plan:
     return _plan(draft, steps, "tear")
 
 
+@_links(
+    "links-slow-replication",
+    "A leader with distant followers acknowledges records later, and keeps them in sync",
+    seconds=15,
+)
 def slow(draft: v.Draft) -> v.Plan:
     """The links of followers to the leader have high latency and little bandwidth: records are acknowledged later."""
     leader = draft.leader
@@ -122,6 +146,8 @@ def reset(leader: str, follower: str) -> v.Step:
     return v.inject("lose", v.ResetParameters(from_=follower, to=leader))
 
 
+@_links("links-deaf-follower", "A follower whose fetch responses are lost leaves the ISR and returns", deaf, seconds=12)
+@_links("links-reset", "A follower whose connections are reset leaves the ISR and returns", reset, seconds=12)
 def follower_lost(how: Callable[[str, str], v.Step], draft: v.Draft) -> v.Plan:
     """A follower that receives nothing leaves the ISR, which goes on without it, and returns."""
     leader, follower, _ = draft.roles
@@ -151,66 +177,3 @@ def _plan(draft: v.Draft, steps: list[v.Step], fault: str) -> v.Plan:
 
 def _healing(steps: list[v.Step]) -> str:
     return next(step.as_ for step in steps if isinstance(step, v.Heal) and step.as_)
-
-
-_links = partial(v.fault_scenario, needs={v.Capability.LINKS})
-
-SCENARIOS: tuple[v.Scenario, ...] = (
-    _links(
-        "links-bridge",
-        "A leader that only one follower can reach is deposed, and its side acknowledges nothing",
-        bridge,
-        12,
-        "ISR-06",
-        "D631-07",
-        "INT-28",
-        "LD-31",
-    ),
-    _links(
-        "links-ring", "A cluster in which each node reaches only its neighbours loses no acknowledged record", ring, 15
-    ),
-    _links(
-        "links-flapping",
-        "A partition serves on while the link between leader and follower flaps",
-        flapping,
-        15,
-        "ISR-05",
-    ),
-    _links(
-        "links-torn-produce",
-        "Produce requests that are torn in mid-frame are sent again, and no record counts twice",
-        partial(torn, "produce"),
-        12,
-        "ISR-05",
-    ),
-    _links(
-        "links-torn-fetch",
-        "Replication goes on when fetch responses are torn in mid-frame",
-        partial(torn, "fetch"),
-        12,
-        "ISR-05",
-    ),
-    _links(
-        "links-slow-replication",
-        "A leader with distant followers acknowledges records later, and keeps them in sync",
-        slow,
-        15,
-        "ISR-05",
-    ),
-    _links(
-        "links-deaf-follower",
-        "A follower whose fetch responses are lost leaves the ISR and returns",
-        partial(follower_lost, deaf),
-        12,
-        "ISR-05",
-        "ISR-06",
-    ),
-    _links(
-        "links-reset",
-        "A follower whose connections are reset leaves the ISR and returns",
-        partial(follower_lost, reset),
-        12,
-        "ISR-05",
-        "ISR-06",
-    ),
-)

@@ -24,6 +24,12 @@ AGAIN_MS = 5000
 """For so long a replica may still open its logs, or not know yet where its leader's begins."""
 
 
+@v.fault_scenario(
+    "log-start-moves",
+    "Retention deletes whole segments, and nothing before the start of a log is shown again",
+    seconds=20,
+    needs={v.Capability.TERMINATE, v.Capability.KILL, v.Capability.DIRECTORIES},
+)
 def start_moves(draft: v.Draft) -> v.Plan:
     """The oldest segments are deleted by size and by age, as the settings of a running topic say.
 
@@ -231,23 +237,3 @@ def _answers_as_before(topic: str, leader: str, requirement: str) -> list[v.Step
         v.listed(f"end-after-{topic}", leader, topic, v.END, answer=end, **more),
         v.listed(f"time-after-{topic}", leader, topic, f"$newest-time-{topic}", answer=time, **more),
     ]
-
-
-SCENARIOS = (
-    v.fault_scenario(
-        "log-start-moves",
-        "Retention deletes whole segments, and nothing before the start of a log is shown again",
-        start_moves,
-        20,
-        "DSTO-03",
-        "DSTO-05",
-        "DSTO-06",
-        "DSTO-07",
-        "DSTO-08",
-        "DSTO-09",
-        "DSTO-10",
-        "DRACK-01",
-        "ADM-04",
-        needs={v.Capability.TERMINATE, v.Capability.KILL, v.Capability.DIRECTORIES},
-    ),
-)

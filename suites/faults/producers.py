@@ -11,6 +11,12 @@ NO_ID = -1
 ANSWER_MS = 5000
 
 
+@v.fault_scenario(
+    "batches-retried",
+    "A leader that restarted knows the last batches of an idempotent producer",
+    seconds=10,
+    needs={v.Capability.KILL},
+)
 def retried(draft: v.Draft) -> v.Plan:
     """A leader appends two batches of a producer and is killed before the producer hears of them.
 
@@ -78,15 +84,3 @@ def _batch(name: str, broker: str, sequence: int, expect: v.ExpectOutcome, *, wi
         within_ms=within_ms,
         expect=expect,
     )
-
-
-SCENARIOS = (
-    v.fault_scenario(
-        "batches-retried",
-        "A leader that restarted knows the last batches of an idempotent producer",
-        retried,
-        10,
-        "CRD-06",
-        needs={v.Capability.KILL},
-    ),
-)

@@ -25,6 +25,13 @@ READ_OF_FOLLOWER, READ_LAST = 20, 5
 """Records of these that the consumer has to get, beside all before them."""
 
 
+@v.fault_scenario(
+    "rack-reads-on",
+    "A consumer reads from the follower in its rack while it does not reach the leader, and from the leader after",
+    seconds=12,
+    needs={v.Capability.LINKS, v.Capability.KILL},
+    workloads={"racks"},
+)
 def leader_unreachable(draft: v.Draft) -> v.Plan:
     """Clients do not reach the leader, and a consumer reads on from the follower in its rack; then that one dies.
 
@@ -135,21 +142,3 @@ def _waits(as_: str, follower: str) -> v.Step:
 
 def _asks(as_: str, broker: str, offset: int, expect: v.ExpectOutcome) -> v.Step:
     return v.FetchProbe(as_=as_, node=broker, topic="u", offset=offset, expect=expect)
-
-
-SCENARIOS = (
-    v.fault_scenario(
-        "rack-reads-on",
-        "A consumer reads from the follower in its rack while it does not reach the leader, and from the leader after",
-        leader_unreachable,
-        12,
-        "DRACK-01",
-        "DRACK-02",
-        "DRACK-03",
-        "DRACK-04",
-        "DRACK-05",
-        "DRACK-06",
-        needs={v.Capability.LINKS, v.Capability.KILL},
-        workloads={"racks"},
-    ),
-)

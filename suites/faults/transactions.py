@@ -26,6 +26,13 @@ WORKLOAD = v.WorkloadSpec(
 is aborted; two more of its transactional id; and a consumer at each isolation level."""
 
 
+@v.fault_scenario(
+    "transaction-coordinator-killed",
+    "Transactions outlive the broker that coordinates them",
+    seconds=25,
+    needs={v.Capability.KILL},
+    workloads={"transactions"},
+)
 def coordinator_killed(draft: v.Draft) -> v.Plan:
     """The broker that coordinates the transactions is killed; another one takes them over."""
     leader = draft.leader
@@ -41,6 +48,13 @@ def coordinator_killed(draft: v.Draft) -> v.Plan:
     return _plan(draft, steps, "crash", "x1")
 
 
+@v.fault_scenario(
+    "transactional-producer-fenced",
+    "A second producer of a transactional id fences the first while a leader sleeps",
+    seconds=25,
+    needs={v.Capability.PAUSE},
+    workloads={"transactions"},
+)
 def fenced_producer(draft: v.Draft) -> v.Plan:
     """A leader is paused in the middle of transactions; a second producer takes their id over while it sleeps.
 
@@ -96,29 +110,3 @@ def _plan(draft: v.Draft, steps: list[v.Step], fault: str, producer: str) -> v.P
         topics=[v.topic(draft.roles), v.rotated_topic(draft.roles, name="x")],
         workload=WORKLOAD,
     )
-
-
-SCENARIOS = (
-    v.fault_scenario(
-        "transaction-coordinator-killed",
-        "Transactions outlive the broker that coordinates them",
-        coordinator_killed,
-        25,
-        "TXN-01",
-        "TXN-02",
-        "TXN-03",
-        needs={v.Capability.KILL},
-        workloads={"transactions"},
-    ),
-    v.fault_scenario(
-        "transactional-producer-fenced",
-        "A second producer of a transactional id fences the first while a leader sleeps",
-        fenced_producer,
-        25,
-        "TXN-02",
-        "TXN-03",
-        "TXN-04",
-        needs={v.Capability.PAUSE},
-        workloads={"transactions"},
-    ),
-)

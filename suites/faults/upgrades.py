@@ -9,12 +9,18 @@ from fencepost.suites import vocabulary as v
 
 RELEASED = frozenset({v.Dialect.KRAFT}) | v.ZOOKEEPER_MODE
 """The designs that have releases."""
-SETTLED_MS = 5000
-"""The time after a finalization in which brokers that react to it do so."""
 DEADLINE_MS = 600_000
 """Each of six nodes ends, starts and catches up, some of them twice."""
 
 
+@v.fault_scenario(
+    "rolling-upgrade",
+    "A cluster that is upgraded node by node under load loses nothing, though a broker is killed in between",
+    seconds=150,
+    needs={v.Capability.KILL},
+    dialects=RELEASED,
+    releases=2,
+)
 def rolling_upgrade(draft: v.Draft) -> v.Plan:
     """All nodes are upgraded under load, one at a time, a broker is killed in between, and the upgrade is finalized."""
     target = draft.target
@@ -37,6 +43,14 @@ def rolling_upgrade(draft: v.Draft) -> v.Plan:
     return _plan(draft, steps, f"new-{leader}")
 
 
+@v.fault_scenario(
+    "downgrade",
+    "Before an upgrade is finalized each node can go back to the old release, and nothing is lost",
+    seconds=150,
+    needs={v.Capability.KILL, v.Capability.PAUSE},
+    dialects=RELEASED,
+    releases=2,
+)
 def downgrade(draft: v.Draft) -> v.Plan:
     """Some nodes are upgraded, one is paused meanwhile, and all go back to the old release: nothing was finalized."""
     leader, follower, _ = draft.roles
@@ -91,32 +105,11 @@ def _early_finalization(target: v.TargetFacts) -> Iterator[v.Step]:
 def _finalization(target: v.TargetFacts, brokers: Sequence[str]) -> Iterator[v.Step]:
     """Finalize the upgrade: by a request, or where ZooKeeper holds the metadata by the configuration of each broker."""
     if not target.uses_zookeeper:
-        yield from features_finalized(brokers[0])
+        yield from v.features_finalized(brokers[0])
         return
     for broker in brokers:
         yield v.Roll(as_=f"finalize-{broker}", node=broker, level="new")
         yield _in_sync(f"finalize-{broker}-in-sync", broker, "UPG-03")
-
-
-def features_finalized(broker: str) -> list[v.Step]:
-    """Return the request for the features of the new release, beside which the broker stays, and t-0's leader too.
-
-    The request is in the background: a fence ends within tenths of a second, and may begin before the response.
-    """
-    return [
-        v.Bind(as_="epoch-before", value="leader-epoch:t-0"),
-        v.UpdateFeaturesProbe(
-            as_="finalize",
-            node="active-controller",
-            timeout_ms=10_000,
-            background=True,
-            expect=v.answers("UPG-03", "served"),
-        ),
-        v.BrokerFenced(as_="fenced", node=broker, within_ms=SETTLED_MS, expect=v.never("UPG-07")),
-        v.LeaderEpochAbove(
-            as_="leader-moved", partition="t-0", value="$epoch-before", within_ms=100, expect=v.never("UPG-07")
-        ),
-    ]
 
 
 def _plan(draft: v.Draft, steps: list[v.Step], last_roll: str) -> v.Plan:
@@ -127,33 +120,3 @@ def _plan(draft: v.Draft, steps: list[v.Step], last_roll: str) -> v.Plan:
         v.acknowledged(f"{last_roll}.ended"),
     )
     return plan.model_copy(update={"deadline_ms": DEADLINE_MS})
-
-
-SCENARIOS = (
-    v.fault_scenario(
-        "rolling-upgrade",
-        "A cluster that is upgraded node by node under load loses nothing, though a broker is killed in between",
-        rolling_upgrade,
-        150,
-        "UPG-01",
-        "UPG-02",
-        "UPG-03",
-        "UPG-04",
-        "UPG-07",
-        needs={v.Capability.KILL},
-        dialects=RELEASED,
-        releases=2,
-    ),
-    v.fault_scenario(
-        "downgrade",
-        "Before an upgrade is finalized each node can go back to the old release, and nothing is lost",
-        downgrade,
-        150,
-        "UPG-01",
-        "UPG-02",
-        "UPG-05",
-        needs={v.Capability.KILL, v.Capability.PAUSE},
-        dialects=RELEASED,
-        releases=2,
-    ),
-)

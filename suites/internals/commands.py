@@ -7,6 +7,12 @@ from fencepost.suites import vocabulary as v
 STATE = ("t-0", "brokers")
 
 
+@v.internals_scenario(
+    "stale-commands",
+    "Commands at old epochs of controller, broker and leader are refused and change nothing",
+    seconds=15,
+    needs={v.Capability.KILL},
+)
 def stale(draft: v.Draft) -> v.Plan:
     """First the epochs of leader, broker and controller move, so that each request was valid once."""
     leader, follower, controller = draft.roles
@@ -134,6 +140,12 @@ def _twice(broker: str) -> list[v.Step]:
     ]
 
 
+@v.internals_scenario(
+    "stalled-channel",
+    "A connection that hangs counts as no death and delays no other broker",
+    seconds=14,
+    needs={v.Capability.LINKS},
+)
 def stalled_channel(draft: v.Draft) -> v.Plan:
     """Commands to one broker hang for longer than the socket timeout; the other brokers get theirs at once."""
     leader, unheard, controller = draft.roles
@@ -160,23 +172,3 @@ def stalled_channel(draft: v.Draft) -> v.Plan:
         v.StepDone(step="knows-at-last"),
         v.acknowledged("stall.proven", before="mend.begun"),
     )
-
-
-SCENARIOS = (
-    v.internals_scenario(
-        "stale-commands",
-        "Commands at old epochs of controller, broker and leader are refused and change nothing",
-        stale,
-        15,
-        needs={v.Capability.KILL},
-    ),
-    v.internals_scenario(
-        "stalled-channel",
-        "A connection that hangs counts as no death and delays no other broker",
-        stalled_channel,
-        14,
-        "INT-12",
-        "INT-43",
-        needs={v.Capability.LINKS},
-    ),
-)

@@ -10,6 +10,12 @@ UNSEEN_MS = 6000
 """A session in which a broker starts, also on a busy machine."""
 
 
+@v.internals_scenario(
+    "leader-killed",
+    "After kill -9 of a leader a member of the ISR leads, and on request the preferred replica again",
+    seconds=11,
+    needs={v.Capability.KILL},
+)
 def leader_killed(draft: v.Draft) -> v.Plan:
     """Another replica leads; on request the leadership returns to the preferred replica."""
     leader = draft.leader
@@ -28,14 +34,35 @@ def leader_killed(draft: v.Draft) -> v.Plan:
     return draft.plan(steps, v.acknowledged("leads-again.ended"))
 
 
+@v.internals_scenario(
+    "controller-killed",
+    "After kill -9 of the controller another broker takes over its state",
+    seconds=12,
+    requirements=("INT-64",),
+    needs={v.Capability.KILL},
+)
 def controller_killed(draft: v.Draft) -> v.Plan:
     return _controller(draft, v.inject("fault", v.KillParameters(nodes="$old")))
 
 
+@v.internals_scenario(
+    "controller-paused",
+    "A controller that is paused past its session wakes as an ordinary broker",
+    seconds=12,
+    requirements=("INT-64",),
+    needs={v.Capability.PAUSE},
+)
 def controller_paused(draft: v.Draft) -> v.Plan:
     return _controller(draft, v.inject("fault", v.PauseParameters(nodes="$old")))
 
 
+@v.internals_scenario(
+    "controller-cut-from-zookeeper",
+    "A controller that is cut from ZooKeeper resigns, and returns as an ordinary broker",
+    seconds=12,
+    requirements=("INT-64",),
+    needs={v.Capability.LINKS},
+)
 def controller_cut_off(draft: v.Draft) -> v.Plan:
     return _controller(draft, v.inject("fault", v.CutParameters(from_="$old", to="zookeeper")))
 
@@ -80,6 +107,13 @@ def _controller(draft: v.Draft, fault: v.Step) -> v.Plan:
     )
 
 
+@v.internals_scenario(
+    "brokers-killed-in-turn",
+    "A cluster whose brokers are killed in turn, controller included, becomes whole each time",
+    seconds=20,
+    needs={v.Capability.KILL},
+    dialects=v.ZOOKEEPER_MODE | v.LEADER_DRIVEN,
+)
 def in_turn(draft: v.Draft) -> v.Plan:
     """A replica that stays in the ISR while it is down may truncate its log and lead at the next kill (LF-01)."""
     target = draft.target
@@ -96,10 +130,22 @@ def in_turn(draft: v.Draft) -> v.Plan:
     return draft.plan([*steps, *v.teardown()], v.acknowledged(f"kill-{controller}.proven"), may_lose=True)
 
 
+@v.internals_scenario(
+    "bounce-inside-the-session",
+    "A broker that restarts inside its session registers when the old znode is gone",
+    seconds=12,
+    needs={v.Capability.KILL},
+)
 def bounced_inside(draft: v.Draft) -> v.Plan:
     return _bounced(draft, [], session_ms=4000)
 
 
+@v.internals_scenario(
+    "bounce-beyond-the-session",
+    "A broker that restarts after its session finds new versions on its partitions",
+    seconds=11,
+    needs={v.Capability.KILL},
+)
 def bounced_beyond(draft: v.Draft) -> v.Plan:
     follower = draft.roles[1]
     gone = v.Registered(as_="gone", node=follower, is_=False, expect=v.must("INT-43"))
@@ -107,6 +153,13 @@ def bounced_beyond(draft: v.Draft) -> v.Plan:
     return _bounced(draft, [gone, left], session_ms=None)
 
 
+@v.internals_scenario(
+    "bounce-unseen",
+    "A controller that slept while a broker was replaced by a new process notices that",
+    seconds=18,
+    needs={v.Capability.KILL, v.Capability.PAUSE},
+    levels=("base", "plain"),
+)
 def bounced_unseen(draft: v.Draft) -> v.Plan:
     """A follower dies and returns while the controller sleeps, so that the controller finds the same brokers alive.
 
@@ -176,71 +229,3 @@ def _bounced(draft: v.Draft, away: list[v.Step], session_ms: int | None) -> v.Pl
     return draft.timed(session_ms=session_ms, lag_ms=LAG_MS).plan(
         steps, v.StepDone(step="predecessor"), v.acknowledged("restart.ended")
     )
-
-
-_TAKEN_OVER = ("INT-06", "INT-09", "INT-63", "INT-64")
-
-SCENARIOS = (
-    v.internals_scenario(
-        "leader-killed",
-        "After kill -9 of a leader a member of the ISR leads, and on request the preferred replica again",
-        leader_killed,
-        11,
-        needs={v.Capability.KILL},
-    ),
-    v.internals_scenario(
-        "controller-killed",
-        "After kill -9 of the controller another broker takes over its state",
-        controller_killed,
-        12,
-        *_TAKEN_OVER,
-        needs={v.Capability.KILL},
-    ),
-    v.internals_scenario(
-        "controller-paused",
-        "A controller that is paused past its session wakes as an ordinary broker",
-        controller_paused,
-        12,
-        *_TAKEN_OVER,
-        needs={v.Capability.PAUSE},
-    ),
-    v.internals_scenario(
-        "controller-cut-from-zookeeper",
-        "A controller that is cut from ZooKeeper resigns, and returns as an ordinary broker",
-        controller_cut_off,
-        12,
-        *_TAKEN_OVER,
-        needs={v.Capability.LINKS},
-    ),
-    v.internals_scenario(
-        "brokers-killed-in-turn",
-        "A cluster whose brokers are killed in turn, controller included, becomes whole each time",
-        in_turn,
-        20,
-        needs={v.Capability.KILL},
-        dialects=v.ZOOKEEPER_MODE | v.LEADER_DRIVEN,
-    ),
-    v.internals_scenario(
-        "bounce-inside-the-session",
-        "A broker that restarts inside its session registers when the old znode is gone",
-        bounced_inside,
-        12,
-        "DINT-24",
-        needs={v.Capability.KILL},
-    ),
-    v.internals_scenario(
-        "bounce-unseen",
-        "A controller that slept while a broker was replaced by a new process notices that",
-        bounced_unseen,
-        18,
-        needs={v.Capability.KILL, v.Capability.PAUSE},
-        levels=("base", "plain"),  # above `base` a broker waits whichever process has its id
-    ),
-    v.internals_scenario(
-        "bounce-beyond-the-session",
-        "A broker that restarts after its session finds new versions on its partitions",
-        bounced_beyond,
-        11,
-        needs={v.Capability.KILL},
-    ),
-)

@@ -8,6 +8,13 @@ SESSION_MS = 6000
 """Long enough for an ensemble to recover within a session, also on a busy machine."""
 
 
+@v.internals_scenario(
+    "ensemble-without-quorum",
+    "While ZooKeeper has no quorum brokers serve on, nothing changes, and sessions live on",
+    seconds=14,
+    needs={v.Capability.KILL},
+    dialects=v.ZOOKEEPER_MODE | v.LEADER_DRIVEN,
+)
 def without_quorum(draft: v.Draft) -> v.Plan:
     controller = draft.roles[-1]
     meanwhile: list[v.Step] = [
@@ -24,10 +31,25 @@ def without_quorum(draft: v.Draft) -> v.Plan:
     return _plan(draft, ("zk-1", "zk-2"), meanwhile)
 
 
+@v.internals_scenario(
+    "zookeeper-leader-killed",
+    "After kill -9 of ZooKeeper's leader every session goes on with another server",
+    seconds=12,
+    needs={v.Capability.KILL},
+    dialects=v.ZOOKEEPER_MODE | v.LEADER_DRIVEN,
+)
 def leader_killed(draft: v.Draft) -> v.Plan:
     return _plan(draft, "zookeeper-leader", [])
 
 
+@v.internals_scenario(
+    "zookeeper-leader-unheard",
+    "A ZooKeeper leader that is cut off and reports live sessions as expired ends no broker",
+    seconds=14,
+    needs={v.Capability.LINKS},
+    levels=("base", "plain"),
+    dialects=v.ZOOKEEPER_MODE | v.LEADER_DRIVEN,
+)
 def leader_unheard(draft: v.Draft) -> v.Plan:
     """The ensemble's leader is cut from the other servers, and before it steps down it expires their clients' sessions.
 
@@ -81,36 +103,3 @@ def _plan(draft: v.Draft, killed: v.NodeRefs, meanwhile: list[v.Step]) -> v.Plan
         v.acknowledged("lost.proven", before="changes-again.ended"),
         topology=v.zookeeper_cluster(controller=None if target.leader_driven else controller, servers=3),
     )
-
-
-SCENARIOS = (
-    v.internals_scenario(
-        "ensemble-without-quorum",
-        "While ZooKeeper has no quorum brokers serve on, nothing changes, and sessions live on",
-        without_quorum,
-        14,
-        "DINT-14",
-        "DINT-16",
-        needs={v.Capability.KILL},
-        dialects=v.ZOOKEEPER_MODE | v.LEADER_DRIVEN,
-    ),
-    v.internals_scenario(
-        "zookeeper-leader-killed",
-        "After kill -9 of ZooKeeper's leader every session goes on with another server",
-        leader_killed,
-        12,
-        "INT-61",
-        needs={v.Capability.KILL},
-        dialects=v.ZOOKEEPER_MODE | v.LEADER_DRIVEN,
-    ),
-    v.internals_scenario(
-        "zookeeper-leader-unheard",
-        "A ZooKeeper leader that is cut off and reports live sessions as expired ends no broker",
-        leader_unheard,
-        14,
-        "INT-51",
-        needs={v.Capability.LINKS},
-        levels=("base", "plain"),  # above `base` a broker waits whichever process has its id
-        dialects=v.ZOOKEEPER_MODE | v.LEADER_DRIVEN,
-    ),
-)

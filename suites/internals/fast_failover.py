@@ -10,6 +10,12 @@ LAG_MS = 20_000
 """Long enough that the stalls of this scenario drop no replica from the ISR."""
 
 
+@v.internals_scenario(
+    "fast-failover",
+    "A replica cuts what no other has, also if leadership moved twice before the logs were compared",
+    seconds=20,
+    needs={v.Capability.LINKS, v.Capability.KILL},
+)
 def build(draft: v.Draft) -> v.Plan:
     """Both replicas append records that the other lacks, at the same offsets and in different leader terms.
 
@@ -81,17 +87,3 @@ def _epoch_ends(as_: str, leader: str, epoch: str) -> v.Step:
         timeout_ms=5000,
         expect=v.answers("HW-07", "served"),
     )
-
-
-SCENARIOS = (
-    v.internals_scenario(
-        "fast-failover",
-        "A replica cuts what no other has, also if leadership moved twice before the logs were compared",
-        build,
-        20,
-        "HW-04",
-        "HW-07",
-        "SEG-02",
-        needs={v.Capability.LINKS, v.Capability.KILL},
-    ),
-)

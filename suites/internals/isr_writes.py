@@ -3,17 +3,14 @@
 from __future__ import annotations
 
 from fencepost.suites import vocabulary as v
-from fencepost.suites.kip_631 import slow_follower
 
-SCENARIOS = (
-    v.internals_scenario(
-        "slow-follower-at-base",
-        "A leader that writes its ISR to ZooKeeper changes it as often as it has to in one term",
-        slow_follower.build,
-        16,
-        "ISR-05",
-        "ISR-06",
-        needs={v.Capability.LINKS},
-        levels=("base",),
-    ),
+
+@v.internals_scenario(
+    "slow-follower-at-base",
+    "A leader that writes its ISR to ZooKeeper changes it as often as it has to in one term",
+    seconds=16,
+    needs={v.Capability.LINKS},
+    levels=("base",),
 )
+def slow_follower(draft: v.Draft) -> v.Plan:
+    return v.followers_leave_and_return(draft)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import partial
 
 from fencepost.suites import vocabulary as v
 
@@ -13,6 +12,14 @@ def old(requirement: str) -> v.ExpectOutcome:
     return v.answers(requirement, "error:3")
 
 
+@v.internals_scenario(
+    "reaches-zookeeper-not-controller",
+    "Without heartbeats a leader that the controller cannot reach stays alive, with metadata as old as the cut",
+    seconds=14,
+    requirements=("INT-01",),
+    needs={v.Capability.LINKS},
+    levels=("base",),
+)
 def stale_metadata(draft: v.Draft) -> v.Plan:
     """The leader reaches ZooKeeper and its other follower, and nothing passes between it and the controller.
 
@@ -81,6 +88,14 @@ def replies_lost(leader: str, controller: str) -> v.Step:
 Fault = Callable[[str, str], v.Step]
 
 
+@v.internals_scenario(
+    "deaf-to-zookeeper",
+    "A leader that does not hear ZooKeeper, although ZooKeeper hears it, recovers fully",
+    replies_lost,
+    seconds=14,
+    needs={v.Capability.LINKS},
+    levels=("base",),
+)
 def without_zookeeper(fault: Fault, draft: v.Draft) -> v.Plan:
     """The session ends, the znode goes, another broker leads; the old leader, not notified, commits nothing.
 
@@ -137,46 +152,23 @@ def _returned(leader: str) -> list[v.Step]:
     ]
 
 
-def _scenario(how: str, fault: Fault, title: str, level: str, *requirements: str) -> v.Scenario:
-    return v.internals_scenario(
-        how if level == "base" else f"{how}-at-{level}",
-        title,
-        partial(without_zookeeper, fault),
-        14,
-        *requirements,
-        needs={v.Capability.LINKS},
-        levels=(level,),
-    )
-
-
 _CUTS: tuple[tuple[str, Fault, str], ...] = (
     ("reaches-controller-not-zookeeper", cut, "A leader that reaches the controller and not ZooKeeper"),
     ("reaches-neither", neither, "A leader that reaches neither ZooKeeper nor the controller"),
     ("unheard-by-zookeeper", requests_lost, "A leader that hears ZooKeeper and is not heard by it"),
 )
-_AT: tuple[tuple[str, str], ...] = (
-    ("base", "loses its znode and its leadership, and commits nothing"),
-    ("heartbeats", "loses its znode and its leadership, and is fenced"),
+_AT = (
+    ("base", "", "loses its znode and its leadership, and commits nothing"),
+    ("heartbeats", "-at-heartbeats", "loses its znode and its leadership, and is fenced"),
 )
 
-SCENARIOS = (
-    v.internals_scenario(
-        "reaches-zookeeper-not-controller",
-        "Without heartbeats a leader that the controller cannot reach stays alive, with metadata as old as the cut",
-        stale_metadata,
-        14,
-        "INT-01",
-        "K343-04",
-        "K343-58",
-        "DINT-01",
-        needs={v.Capability.LINKS},
-        levels=("base",),
-    ),
-    *(_scenario(how, fault, f"{title} {what}", level) for how, fault, title in _CUTS for level, what in _AT),
-    _scenario(
-        "deaf-to-zookeeper",
-        replies_lost,
-        "A leader that does not hear ZooKeeper, although ZooKeeper hears it, recovers fully",
-        "base",
-    ),
-)
+for _slug, _fault, _leader in _CUTS:
+    for _level, _suffix, _happens in _AT:
+        v.internals_scenario(
+            f"{_slug}{_suffix}",
+            f"{_leader} {_happens}",
+            _fault,
+            seconds=14,
+            needs={v.Capability.LINKS},
+            levels=(_level,),
+        )(without_zookeeper)

@@ -12,6 +12,12 @@ GRACE_MS = 1000
 """How much longer than a session a broker waits for its id."""
 
 
+@v.internals_scenario(
+    "duplicate-id-at-the-znode",
+    "A second process with a live broker's id cannot register and changes nothing",
+    seconds=12,
+    needs={v.Capability.DUPLICATE},
+)
 def at_the_znode(draft: v.Draft) -> v.Plan:
     """The original is a follower: fetches of a second process with its id would be credited to it."""
     leader, original, controller = draft.roles
@@ -45,6 +51,13 @@ def _ends(target: v.TargetFacts, duplicate: str) -> list[v.Step]:
     return [v.NodeExited(as_="refused", node=duplicate, code=code, expect=expect)]
 
 
+@v.internals_scenario(
+    "id-taken-after-expiry",
+    "Without incarnations a broker ends when another process took its id after its session expired",
+    seconds=15,
+    needs={v.Capability.DUPLICATE, v.Capability.LINKS},
+    levels=("base",),
+)
 def taken_after_expiry(draft: v.Draft) -> v.Plan:
     """The original is cut from ZooKeeper until its session expires and another process has its id."""
     leader, original, controller = draft.roles
@@ -90,6 +103,14 @@ def _started_again(target: v.TargetFacts, original: str) -> list[v.Step]:
     ]
 
 
+@v.internals_scenario(
+    "waits-for-its-id-unheard",
+    "A broker that waits for its id waits on while ZooKeeper is silent, and takes the id once it is free",
+    seconds=20,
+    needs={v.Capability.KILL, v.Capability.LINKS},
+    levels=("heartbeats", "plain"),
+    dialects=v.ZOOKEEPER_MODE | v.LEADER_DRIVEN,
+)
 def hears_nothing(draft: v.Draft) -> v.Plan:
     """A broker restarts inside the session of its dead process, waits for its end, and is cut off meanwhile."""
     broker, _, controller = draft.roles
@@ -115,32 +136,3 @@ def hears_nothing(draft: v.Draft) -> v.Plan:
         v.acknowledged("mend.ended"),
         topology=v.zookeeper_cluster(controller=None if draft.target.leader_driven else controller),
     )
-
-
-SCENARIOS = (
-    v.internals_scenario(
-        "duplicate-id-at-the-znode",
-        "A second process with a live broker's id cannot register and changes nothing",
-        at_the_znode,
-        12,
-        needs={v.Capability.DUPLICATE},
-    ),
-    v.internals_scenario(
-        "id-taken-after-expiry",
-        "Without incarnations a broker ends when another process took its id after its session expired",
-        taken_after_expiry,
-        15,
-        needs={v.Capability.DUPLICATE, v.Capability.LINKS},
-        levels=("base",),
-    ),
-    v.internals_scenario(
-        "waits-for-its-id-unheard",
-        "A broker that waits for its id waits on while ZooKeeper is silent, and takes the id once it is free",
-        hears_nothing,
-        20,
-        "DINT-17",
-        needs={v.Capability.KILL, v.Capability.LINKS},
-        levels=("heartbeats", "plain"),  # at the other levels shipped Kafka waits for no session (AZ-02)
-        dialects=v.ZOOKEEPER_MODE | v.LEADER_DRIVEN,
-    ),
-)

@@ -11,6 +11,15 @@ GAVE_UP = "leaves without controlled shutdown|all the controlled shutdown attemp
 BACKOFF_MS = 2000
 
 
+@v.internals_scenario(
+    "controlled-shutdown-in-turn", "An idempotent producer sees no error while brokers shut down in turn", seconds=22
+)
+@v.internals_scenario(
+    "controlled-shutdown-in-turn-at-base",
+    "Without heartbeats too an idempotent producer sees no error while brokers shut down in turn",
+    seconds=22,
+    levels=("base",),
+)
 def build(draft: v.Draft) -> v.Plan:
     """The leader shuts down first, so that its leadership moves; at the end it leads again."""
     target = draft.target
@@ -61,6 +70,12 @@ def _shut_down(broker: str, code: int | None, *serves: str) -> list[v.Step]:
     ]
 
 
+@v.internals_scenario(
+    "controlled-shutdown-held-up",
+    "A broker that is shutting down, and cannot end yet, is notified of the partitions that it leads no more",
+    seconds=20,
+    needs={v.Capability.KILL},
+)
 def held_up(draft: v.Draft) -> v.Plan:
     """A broker cannot end at once, since one of its partitions has no other leader. It leads the other one no more.
 
@@ -95,30 +110,3 @@ def held_up(draft: v.Draft) -> v.Plan:
         settings=v.NodeSettings(broker={"controlled.shutdown.retry.backoff.ms": str(BACKOFF_MS)}),
         topics=[v.topic([leader, controller, gone], min_isr=1), v.topic([leader, gone], name="s", min_isr=1)],
     )
-
-
-SCENARIOS = (
-    v.internals_scenario(
-        "controlled-shutdown-held-up",
-        "A broker that is shutting down, and cannot end yet, is notified of the partitions that it leads no more",
-        held_up,
-        20,
-        "INT-22",
-        needs={v.Capability.KILL},
-    ),
-    v.internals_scenario(
-        "controlled-shutdown-in-turn",
-        "An idempotent producer sees no error while brokers shut down in turn",
-        build,
-        22,
-        "K343-12",
-        "K343-37",
-    ),
-    v.internals_scenario(
-        "controlled-shutdown-in-turn-at-base",
-        "Without heartbeats too an idempotent producer sees no error while brokers shut down in turn",
-        build,
-        22,
-        levels=("base",),
-    ),
-)

@@ -5,6 +5,13 @@ from __future__ import annotations
 from fencepost.suites import vocabulary as v
 
 
+@v.internals_scenario(
+    "two-leaders",
+    "The old one of two leaders acknowledges nothing at acks=all, since its shrink fails the compare-and-set",
+    seconds=16,
+    needs={v.Capability.LINKS, v.Capability.PAUSE},
+    levels=("base",),
+)
 def two_leaders(draft: v.Draft) -> v.Plan:
     """The old leader is paused past its session and wakes before it is notified that another broker leads.
 
@@ -59,6 +66,13 @@ def two_leaders(draft: v.Draft) -> v.Plan:
     )
 
 
+@v.internals_scenario(
+    "old-controller",
+    "Late commands of a former controller are refused",
+    seconds=15,
+    requirements=("DINT-04", "INT-64"),
+    needs={v.Capability.LINKS, v.Capability.PAUSE},
+)
 def old_controller(draft: v.Draft) -> v.Plan:
     """Commands of a controller wait in its links while another is elected, and arrive in the other's term.
 
@@ -126,27 +140,3 @@ def refused_at_old_epoch(name: str, broker: str, epoch: str) -> list[v.Step]:
             unchanged=("t-0", "brokers"),
         ),
     ]
-
-
-SCENARIOS = (
-    v.internals_scenario(
-        "two-leaders",
-        "The old one of two leaders acknowledges nothing at acks=all, since its shrink fails the compare-and-set",
-        two_leaders,
-        16,
-        "INT-31",
-        "INT-67",
-        "DINT-01",
-        needs={v.Capability.LINKS, v.Capability.PAUSE},
-        levels=("base",),
-    ),
-    v.internals_scenario(
-        "old-controller",
-        "Late commands of a former controller are refused",
-        old_controller,
-        15,
-        "INT-64",
-        "DINT-04",
-        needs={v.Capability.LINKS, v.Capability.PAUSE},
-    ),
-)

@@ -12,6 +12,12 @@ SETTING, CHANGED = "max.message.bytes", "1000001"
 """A setting of the other topic, and its new value."""
 
 
+@v.internals_scenario(
+    "topic-deleted-while-away",
+    "A topic that is deleted while a broker is away does not come back with it, and a changed setting is known",
+    seconds=11,
+    needs={v.Capability.KILL},
+)
 def deleted_while_away(draft: v.Draft) -> v.Plan:
     """The topic is gone for every broker when the absent broker returns, and for that broker as well.
 
@@ -23,6 +29,12 @@ def deleted_while_away(draft: v.Draft) -> v.Plan:
     return _deleted(draft, described, "nowhere", [_altered(brokers[0])])
 
 
+@v.internals_scenario(
+    "topic-recreated",
+    "A topic that is deleted while a broker is away, and created again, holds nothing of the old one",
+    seconds=12,
+    needs={v.Capability.KILL},
+)
 def recreated(draft: v.Draft) -> v.Plan:
     """The topic is created again with another id, and the broker that was away leads it with an empty log."""
     away = draft.roles[1]
@@ -92,6 +104,7 @@ def _deleted(draft: v.Draft, again: list[v.Step], last: str, meanwhile: Sequence
     return draft.plan(steps, v.StepDone(step="old"), v.StepDone(step=last), v.acknowledged("restart.ended"))
 
 
+@v.internals_scenario("partitions-added", "A partition that is added to a topic's znode is soon served", seconds=8)
 def grown(draft: v.Draft) -> v.Plan:
     leader, follower, _ = draft.roles
     identity = v.topic_id(draft.seed, "grown")
@@ -120,6 +133,7 @@ def grown(draft: v.Draft) -> v.Plan:
     return draft.plan(steps, v.StepDone(step="serves-1"), v.acknowledged("grow.ended"))
 
 
+@v.internals_scenario("reassignment", "A partition moves to other replicas under load", seconds=9)
 def reassigned(draft: v.Draft) -> v.Plan:
     """Under load the topic moves from the first two brokers to the last two."""
     leader, follower, controller = draft.roles
@@ -136,26 +150,3 @@ def reassigned(draft: v.Draft) -> v.Plan:
     return draft.plan(
         steps, v.StepDone(step="done"), v.acknowledged("done.ended"), topics=[v.topic([leader, follower])]
     )
-
-
-SCENARIOS = (
-    v.internals_scenario(
-        "topic-deleted-while-away",
-        "A topic that is deleted while a broker is away does not come back with it, and a changed setting is known",
-        deleted_while_away,
-        11,
-        "META-01",
-        needs={v.Capability.KILL},
-    ),
-    v.internals_scenario(
-        "topic-recreated",
-        "A topic that is deleted while a broker is away, and created again, holds nothing of the old one",
-        recreated,
-        12,
-        needs={v.Capability.KILL},
-    ),
-    v.internals_scenario(
-        "partitions-added", "A partition that is added to a topic's znode is soon served", grown, 8, "INT-34"
-    ),
-    v.internals_scenario("reassignment", "A partition moves to other replicas under load", reassigned, 9, "DINT-20"),
-)

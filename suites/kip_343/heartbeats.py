@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from functools import partial
-
 from fencepost.suites import vocabulary as v
 
 FENCE_MS = 4000
@@ -21,6 +19,21 @@ def stall(leader: str, controller: str, as_: str) -> v.Step:
 FAULTS = {"cut": cut, "stall": stall}
 
 
+@v.kip_343_scenario(
+    "silent-broker-cut",
+    "A leader whose heartbeats are cut off becomes inactive first, and then fences itself",
+    "cut",
+    seconds=20,
+    needs={v.Capability.LINKS},
+    levels=v.HEARTBEATS_OR_SHIPPED,
+)
+@v.kip_343_scenario(
+    "silent-broker-stall",
+    "A leader whose heartbeats stall becomes inactive first, and then fences itself",
+    "stall",
+    seconds=15,
+    needs={v.Capability.LINKS},
+)
 def silent(how: str, draft: v.Draft) -> v.Plan:
     """The leader's heartbeats are lost, all else arrives: it becomes inactive, then fenced, and returns, each time."""
     leader, follower, controller = draft.roles
@@ -90,6 +103,12 @@ def _once_more(fault: v.Step, leader: str) -> list[v.Step]:
     ]
 
 
+@v.kip_343_scenario(
+    "unanswered-broker",
+    "A leader whose heartbeats are not answered fences itself while the controller holds it to be active",
+    seconds=14,
+    needs={v.Capability.LINKS},
+)
 def unanswered(draft: v.Draft) -> v.Plan:
     """The controller hears the leader, which does not hear it: it stays active there and fences itself all the same."""
     leader, follower, controller = draft.roles
@@ -113,6 +132,12 @@ def unanswered(draft: v.Draft) -> v.Plan:
     return draft.plan(steps, v.StepDone(step="alone-produce"), v.acknowledged("mend.ended"))
 
 
+@v.kip_343_scenario(
+    "minority-side-heartbeats",
+    "A former controller on the minority side of a network partition keeps no leader alive",
+    seconds=15,
+    needs={v.Capability.LINKS},
+)
 def minority_side(draft: v.Draft) -> v.Plan:
     """A former controller and a leader reach only each other and clients: the controller grants nothing there."""
     leader, follower, controller = draft.roles
@@ -139,45 +164,3 @@ def minority_side(draft: v.Draft) -> v.Plan:
         v.acknowledged("mend.ended"),
         topics=[v.topic([leader, follower, controller], min_isr=1)],
     )
-
-
-_COMMON = ("K343-22", "K343-32", "K343-53", "K343-54")
-
-SCENARIOS = (
-    v.kip_343_scenario(
-        "silent-broker-cut",
-        "A leader whose heartbeats are cut off becomes inactive first, and then fences itself",
-        partial(silent, "cut"),
-        20,
-        *_COMMON,
-        "D343-06",
-        "D343-11",
-        needs={v.Capability.LINKS},
-        levels=v.HEARTBEATS_OR_SHIPPED,
-    ),
-    v.kip_343_scenario(
-        "silent-broker-stall",
-        "A leader whose heartbeats stall becomes inactive first, and then fences itself",
-        partial(silent, "stall"),
-        15,
-        *_COMMON,
-        "D343-06",
-        "D343-11",
-        needs={v.Capability.LINKS},
-    ),
-    v.kip_343_scenario(
-        "unanswered-broker",
-        "A leader whose heartbeats are not answered fences itself while the controller holds it to be active",
-        unanswered,
-        14,
-        *_COMMON,
-        needs={v.Capability.LINKS},
-    ),
-    v.kip_343_scenario(
-        "minority-side-heartbeats",
-        "A former controller on the minority side of a network partition keeps no leader alive",
-        minority_side,
-        15,
-        needs={v.Capability.LINKS},
-    ),
-)

@@ -7,6 +7,12 @@ from fencepost.suites import vocabulary as v
 INVALID_INCARNATION = "error:1343"
 
 
+@v.kip_343_scenario(
+    "newer-incarnation-wins",
+    "The newer of two incarnations of a broker wins, and the older is refused everywhere",
+    seconds=22,
+    needs={v.Capability.DUPLICATE, v.Capability.LINKS, v.Capability.KILL},
+)
 def newer_wins(draft: v.Draft) -> v.Plan:
     """The original's session ends while it is cut off, another process registers its id, and the original returns."""
     leader, original, controller = draft.roles
@@ -82,6 +88,12 @@ def _refused(name: str, leader: str, original: str) -> list[v.Step]:
     ]
 
 
+@v.kip_343_scenario(
+    "older-incarnation-is-no-replica",
+    "A broker whose id was taken keeps no replica in the ISR by its fetches, and is not elected",
+    seconds=18,
+    needs={v.Capability.DUPLICATE, v.Capability.LINKS, v.Capability.KILL},
+)
 def no_replica(draft: v.Draft) -> v.Plan:
     """The original, cut from ZooKeeper only, goes on fetching with an id that is no longer its own.
 
@@ -117,22 +129,3 @@ def no_replica(draft: v.Draft) -> v.Plan:
         topics=[v.topic([leader, original], name="u", min_isr=1)],
         workload=v.WorkloadSpec(),
     )
-
-
-SCENARIOS = (
-    v.kip_343_scenario(
-        "newer-incarnation-wins",
-        "The newer of two incarnations of a broker wins, and the older is refused everywhere",
-        newer_wins,
-        22,
-        needs={v.Capability.DUPLICATE, v.Capability.LINKS, v.Capability.KILL},
-    ),
-    v.kip_343_scenario(
-        "older-incarnation-is-no-replica",
-        "A broker whose id was taken keeps no replica in the ISR by its fetches, and is not elected",
-        no_replica,
-        18,
-        "DINT-13",
-        needs={v.Capability.DUPLICATE, v.Capability.LINKS, v.Capability.KILL},
-    ),
-)

@@ -20,6 +20,12 @@ TORN = 1
 """Bytes of its answers that reach the leader: of no answer enough to read it."""
 
 
+@v.kip_343_scenario(
+    "isr-change-reply-lost",
+    "An ISR change whose answer was lost is requested again, and takes effect for its leader",
+    seconds=16,
+    needs={v.Capability.LINKS},
+)
 def reply_lost(draft: v.Draft) -> v.Plan:
     """The change is made and its answer is lost. The leader asks again, and learns that it was made (KAFKA-14144).
 
@@ -54,6 +60,12 @@ def reply_lost(draft: v.Draft) -> v.Plan:
     )
 
 
+@v.kip_343_scenario(
+    "isr-change-overtaken",
+    "An ISR change whose answer was late overwrites nothing newer",
+    seconds=16,
+    needs={v.Capability.LINKS, v.Capability.KILL},
+)
 def overtaken(draft: v.Draft) -> v.Plan:
     """The change is made, its answer is late, and the leader asks again while the state has changed once more.
 
@@ -80,6 +92,12 @@ def overtaken(draft: v.Draft) -> v.Plan:
     return draft.plan(steps, v.StepDone(step="rejoined"), v.acknowledged("answered.ended"))
 
 
+@v.kip_343_scenario(
+    "isr-change-answered-late",
+    "The late answer to an ISR change of an earlier leader epoch changes nothing",
+    seconds=14,
+    needs={v.Capability.LINKS, v.Capability.KILL},
+)
 def answered_late(draft: v.Draft) -> v.Plan:
     """The change is made, and its answer comes after the controller has sent the leader a newer state.
 
@@ -130,6 +148,12 @@ def _written_again() -> v.Step:
     return v.LeaderEpochAbove(as_="written-again", partition="t-0", value="$leader-epoch", expect=v.must("DINT-08"))
 
 
+@v.kip_343_scenario(
+    "controller-replaced-unheard",
+    "A controller that does not hear of its successor writes nothing any more",
+    seconds=12,
+    needs={v.Capability.LINKS},
+)
 def former_controller(draft: v.Draft) -> v.Plan:
     """An administrator deletes /controller, and the controller does not hear that another one was elected.
 
@@ -161,41 +185,3 @@ def former_controller(draft: v.Draft) -> v.Plan:
     return draft.timed(lease_ms=UNMISSED_MS, session_ms=HEARD_MS).plan(
         steps, v.StepDone(step="asks-the-former"), v.acknowledged("hears.ended")
     )
-
-
-SCENARIOS = (
-    v.kip_343_scenario(
-        "isr-change-reply-lost",
-        "An ISR change whose answer was lost is requested again, and takes effect for its leader",
-        reply_lost,
-        16,
-        "D343-09",
-        "ISR-05",
-        needs={v.Capability.LINKS},
-    ),
-    v.kip_343_scenario(
-        "isr-change-overtaken",
-        "An ISR change whose answer was late overwrites nothing newer",
-        overtaken,
-        16,
-        "D343-08",
-        "D343-09",
-        needs={v.Capability.LINKS, v.Capability.KILL},
-    ),
-    v.kip_343_scenario(
-        "isr-change-answered-late",
-        "The late answer to an ISR change of an earlier leader epoch changes nothing",
-        answered_late,
-        14,
-        "ISR-02",
-        needs={v.Capability.LINKS, v.Capability.KILL},
-    ),
-    v.kip_343_scenario(
-        "controller-replaced-unheard",
-        "A controller that does not hear of its successor writes nothing any more",
-        former_controller,
-        12,
-        "DINT-04",
-        needs={v.Capability.LINKS},
-    ),
-)

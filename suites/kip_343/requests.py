@@ -8,6 +8,12 @@ STATE = ("t-0", "u-0", "brokers")
 INVALID_INCARNATION = "error:1343"
 
 
+@v.kip_343_scenario(
+    "stale-heartbeats-and-isr-changes",
+    "Stale heartbeats and ISR changes, and those not from the leader, are refused and change nothing",
+    seconds=18,
+    needs={v.Capability.KILL},
+)
 def build(draft: v.Draft) -> v.Plan:
     """A broker restarts first, so that each request in its name was valid once; then the controller is killed."""
     leader, follower, controller = draft.roles
@@ -122,17 +128,3 @@ def _change(
         expect=expect,
         unchanged=STATE,
     )
-
-
-SCENARIOS = (
-    v.kip_343_scenario(
-        "stale-heartbeats-and-isr-changes",
-        "Stale heartbeats and ISR changes, and those not from the leader, are refused and change nothing",
-        build,
-        18,
-        "K343-27",
-        "K343-40",
-        "ISR-04",
-        needs={v.Capability.KILL},
-    ),
-)

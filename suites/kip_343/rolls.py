@@ -7,10 +7,19 @@ from collections.abc import Mapping, Sequence
 from fencepost.suites import vocabulary as v
 
 
+@v.kip_343_scenario(
+    "double-roll", "A cluster that is rolled from level to level under load loses nothing", seconds=32, levels=("base",)
+)
 def forward(draft: v.Draft) -> v.Plan:
     return _rolled(draft, draft.target.levels)
 
 
+@v.kip_343_scenario(
+    "double-roll-back",
+    "A cluster that is rolled back from level to level under load loses nothing",
+    seconds=32,
+    levels=("base",),
+)
 def back(draft: v.Draft) -> v.Plan:
     return _rolled(draft, tuple(reversed(draft.target.levels)))
 
@@ -37,6 +46,12 @@ def _rolled(draft: v.Draft, levels: Sequence[str]) -> v.Plan:
     )
 
 
+@v.kip_343_scenario(
+    "mixed-cluster-legacy-leader",
+    "In a mixed cluster a legacy leader is never fenced, while an upgraded broker is",
+    seconds=18,
+    needs={v.Capability.LINKS},
+)
 def legacy_leader(draft: v.Draft) -> v.Plan:
     """The leader alone is at the earlier level: each broker is treated by the version that it registered with."""
     leader, raised, controller = draft.roles
@@ -63,6 +78,12 @@ def legacy_leader(draft: v.Draft) -> v.Plan:
     return _mixed(draft, {leader: "base"}, steps, "legacy-produce")
 
 
+@v.kip_343_scenario(
+    "mixed-cluster-legacy-controller",
+    "In a mixed cluster a controller at the earlier level accepts heartbeats and ISR changes",
+    seconds=16,
+    needs={v.Capability.LINKS},
+)
 def legacy_controller(draft: v.Draft) -> v.Plan:
     """The controller is at the earlier level, and accepts the others' heartbeats and ISR changes all the same."""
     leader, follower, controller = draft.roles
@@ -87,41 +108,3 @@ def _mixed(draft: v.Draft, levels: Mapping[str, str], steps: list[v.Step], done:
     """Build a plan in which some brokers have `levels` of their own, the others that of the scenario."""
     topology = v.zookeeper_cluster(controller=draft.roles[-1], levels=levels)
     return draft.plan(steps, v.StepDone(step=done), v.acknowledged(f"{done}.ended"), topology=topology)
-
-
-SCENARIOS = (
-    v.kip_343_scenario(
-        "double-roll",
-        "A cluster that is rolled from level to level under load loses nothing",
-        forward,
-        32,
-        "K343-55",
-        "K343-56",
-        levels=("base",),
-    ),
-    v.kip_343_scenario(
-        "double-roll-back",
-        "A cluster that is rolled back from level to level under load loses nothing",
-        back,
-        32,
-        "K343-55",
-        "K343-56",
-        levels=("base",),
-    ),
-    v.kip_343_scenario(
-        "mixed-cluster-legacy-leader",
-        "In a mixed cluster a legacy leader is never fenced, while an upgraded broker is",
-        legacy_leader,
-        18,
-        "K343-59",
-        "K343-61",
-        needs={v.Capability.LINKS},
-    ),
-    v.kip_343_scenario(
-        "mixed-cluster-legacy-controller",
-        "In a mixed cluster a controller at the earlier level accepts heartbeats and ISR changes",
-        legacy_controller,
-        16,
-        needs={v.Capability.LINKS},
-    ),
-)

@@ -9,6 +9,13 @@ from fencepost.suites import vocabulary as v
 LEASE_MS = 4000
 
 
+@v.scenario(
+    "id-awaited-by-a-partition",
+    "A process is refused while a partition waits for records that only its successor can have",
+    seconds=15,
+    needs={v.Capability.TERMINATE},
+    dialects=frozenset({v.Dialect.KIP_631}),
+)
 def awaited(draft: v.Draft) -> v.Plan:
     """By hand another process takes the id of a partition's only replica, is active, and dies.
 
@@ -47,16 +54,3 @@ def awaited(draft: v.Draft) -> v.Plan:
         v.acknowledged("leads-again.ended"),
         topics=[v.topic(followers), v.topic([leader], name="s", min_isr=1)],
     )
-
-
-SCENARIOS = (
-    v.Scenario(
-        slug="id-awaited-by-a-partition",
-        title="A process is refused while a partition waits for records that only its successor can have",
-        requirements=("D631-12", "D631-26", "K631-34", "K631-39", "LIVE-01", "LIVE-03"),
-        needs=frozenset({v.Capability.TERMINATE}),
-        seconds=15,
-        build=awaited,
-        dialects=frozenset({v.Dialect.KIP_631}),
-    ),
-)

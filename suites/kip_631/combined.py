@@ -9,6 +9,13 @@ LEASE_MS = 4000
 """Long enough for the leases of the other two to outlive an election on a busy machine."""
 
 
+@v.scenario(
+    "combined-nodes",
+    "Processes that are broker and controller at once outlive kill -9, and a pause or a partition",
+    seconds=15,
+    needs={v.Capability.KILL, v.Capability.PAUSE, v.Capability.LINKS},
+    dialects=frozenset({v.Dialect.KIP_631}),
+)
 def under_faults(draft: v.Draft) -> v.Plan:
     """The process of the active controller is killed; then that of the next one is paused or, by the seed, cut off."""
     leader, *followers = draft.roles
@@ -41,26 +48,3 @@ def under_faults(draft: v.Draft) -> v.Plan:
     return draft.timed(lease_ms=LEASE_MS).plan(
         steps, v.acknowledged("second-healed.ended"), topology=v.combined_cluster()
     )
-
-
-SCENARIOS = (
-    v.Scenario(
-        slug="combined-nodes",
-        title="Processes that are broker and controller at once outlive kill -9, and a pause or a partition",
-        requirements=(
-            "K631-03",
-            "K631-13",
-            "K631-65",
-            "K631-67",
-            "D631-07",
-            "D631-25",
-            "LIVE-01",
-            "LIVE-02",
-            "LIVE-03",
-        ),
-        needs=frozenset({v.Capability.KILL, v.Capability.PAUSE, v.Capability.LINKS}),
-        seconds=15,
-        build=under_faults,
-        dialects=frozenset({v.Dialect.KIP_631}),
-    ),
-)

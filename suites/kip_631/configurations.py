@@ -62,6 +62,12 @@ MISTAKES = (
 )
 
 
+@v.scenario(
+    "refused-configurations",
+    "A node whose configuration has a mistake ends at once, and names it",
+    seconds=10,
+    dialects=frozenset({v.Dialect.KIP_631}),
+)
 def build(draft: v.Draft) -> v.Plan:
     """All nodes with a mistake are started beside a cluster that serves on, and each ends with its message."""
     leader = draft.leader
@@ -118,31 +124,3 @@ def _defaults(broker: str) -> list[v.Step]:
             expect=v.answers("K631-50", "served", "K631-51"),
         )
     ]
-
-
-SCENARIOS = (
-    v.Scenario(
-        slug="refused-configurations",
-        title="A node whose configuration has a mistake ends at once, and names it",
-        requirements=(
-            "D631-27",
-            "D631-35",
-            "K631-04",
-            "K631-07",
-            "K631-08",
-            "K631-09",
-            "K631-46",
-            "K631-47",
-            "K631-48",
-            "K631-49",
-            "K631-50",
-            "K631-51",
-            "LIVE-01",
-            "LIVE-03",
-        ),
-        needs=frozenset(),
-        seconds=10,
-        build=build,
-        dialects=frozenset({v.Dialect.KIP_631}),
-    ),
-)

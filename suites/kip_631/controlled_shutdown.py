@@ -12,6 +12,13 @@ LATENCY_MS, KNOWS_MS = 1500, 2000
 within what a broker learns of a leader that they have named."""
 
 
+@v.scenario(
+    "controlled-shutdown",
+    "A broker that is shut down hands its leaderships over and is let go at once",
+    seconds=20,
+    needs={v.Capability.LINKS, v.Capability.TERMINATE},
+    dialects=frozenset({v.Dialect.KIP_631}),
+)
 def build(draft: v.Draft) -> v.Plan:
     """First at once, then with controllers that are slow among themselves.
 
@@ -55,16 +62,3 @@ def build(draft: v.Draft) -> v.Plan:
         *v.teardown(),
     ]
     return draft.plan(steps, v.StepDone(step="let-go"), v.acknowledged("handed-back.ended"))
-
-
-SCENARIOS = (
-    v.Scenario(
-        slug="controlled-shutdown",
-        title="A broker that is shut down hands its leaderships over and is let go at once",
-        requirements=("K631-35", "K631-36", "K631-37", "K631-65", "K631-67", "LEAD-02", "ISR-06", "LIVE-01", "LIVE-03"),
-        needs=frozenset({v.Capability.LINKS, v.Capability.TERMINATE}),
-        seconds=20,
-        build=build,
-        dialects=frozenset({v.Dialect.KIP_631}),
-    ),
-)

@@ -11,10 +11,22 @@ ONE_WAY_MS = 150
 BROKERS = tuple(map(v.node_name, v.BROKER_IDS))
 
 
+@v.scenario(
+    "active-controller-killed",
+    "After kill -9 of the active controller another takes over, and nothing acknowledged is lost",
+    seconds=11,
+    needs={v.Capability.KILL},
+)
 def kill(draft: v.Draft) -> v.Plan:
     return _plan(draft, v.inject("fault", v.KillParameters(nodes="$old")), [])
 
 
+@v.scenario(
+    "active-controller-paused",
+    "An active controller that wakes from a long SIGSTOP commits nothing",
+    seconds=11,
+    needs={v.Capability.PAUSE},
+)
 def pause(draft: v.Draft) -> v.Plan:
     """A paused process still takes connections and requests. They wait until it wakes as a former controller, which may
     not grant them; they must never take effect."""
@@ -98,6 +110,12 @@ def _plan(
     )
 
 
+@v.scenario(
+    "controller-and-brokers-killed",
+    "After kill -9 of the active controller and two brokers at once the third broker leads, alone",
+    seconds=14,
+    needs={v.Capability.KILL},
+)
 def with_brokers(draft: v.Draft) -> v.Plan:
     """The active controller and two of three brokers die at once, so that two leases end in one instant.
 
@@ -118,6 +136,12 @@ def with_brokers(draft: v.Draft) -> v.Plan:
     return draft.plan(steps, v.StepDone(step="alone"), v.acknowledged("return.ended"))
 
 
+@v.scenario(
+    "election-on-slow-links",
+    "Two controllers that stand for election at one instant on slow links elect one of them",
+    seconds=10,
+    needs={v.Capability.KILL, v.Capability.LINKS},
+)
 def on_slow_links(draft: v.Draft) -> v.Plan:
     """The other two controllers hear of the last commit at one instant, so they miss the active one at one instant.
 
@@ -137,41 +161,3 @@ def on_slow_links(draft: v.Draft) -> v.Plan:
     return draft.timed(lease_ms=LEASE_MS).plan(
         steps, v.OutcomeSeen(step="last", outcome="served"), v.acknowledged("elected.ended")
     )
-
-
-_REQUIREMENTS = ("K631-12", "K631-13", "K631-15", "K631-17", "D631-04", "LIVE-01", "LIVE-02", "LIVE-03")
-
-SCENARIOS = (
-    v.Scenario(
-        slug="active-controller-killed",
-        title="After kill -9 of the active controller another takes over, and nothing acknowledged is lost",
-        requirements=_REQUIREMENTS,
-        needs=frozenset({v.Capability.KILL}),
-        seconds=11,
-        build=kill,
-    ),
-    v.Scenario(
-        slug="active-controller-paused",
-        title="An active controller that wakes from a long SIGSTOP commits nothing",
-        requirements=_REQUIREMENTS,
-        needs=frozenset({v.Capability.PAUSE}),
-        seconds=11,
-        build=pause,
-    ),
-    v.Scenario(
-        slug="controller-and-brokers-killed",
-        title="After kill -9 of the active controller and two brokers at once the third broker leads, alone",
-        requirements=("K631-13", "D631-07", "ISR-01", "LIVE-01", "LIVE-02", "LIVE-03"),
-        needs=frozenset({v.Capability.KILL}),
-        seconds=14,
-        build=with_brokers,
-    ),
-    v.Scenario(
-        slug="election-on-slow-links",
-        title="Two controllers that stand for election at one instant on slow links elect one of them",
-        requirements=("K631-12", "K631-13", "LIVE-01", "LIVE-02", "LIVE-03"),
-        needs=frozenset({v.Capability.KILL, v.Capability.LINKS}),
-        seconds=10,
-        build=on_slow_links,
-    ),
-)

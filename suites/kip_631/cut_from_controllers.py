@@ -23,6 +23,20 @@ def replies_lost(leader: str) -> v.Step:
 FAULTS = {"cut": cut, "stall": stall, "replies": replies_lost}
 
 
+_cut = partial(v.scenario, seconds=10, needs={v.Capability.LINKS})
+
+
+@_cut("cut-from-controllers-cut", "A broker cut from all controllers serves nothing after its lease", "cut")
+@_cut(
+    "cut-from-controllers-stall",
+    "A broker whose links to all controllers stall serves nothing after its lease",
+    "stall",
+)
+@_cut(
+    "cut-from-controllers-replies",
+    "A broker whose heartbeats are not answered serves nothing after its lease",
+    "replies",
+)
 def build(how: str, draft: v.Draft) -> v.Plan:
     target = draft.target
     leader = draft.leader
@@ -63,22 +77,3 @@ def renewed(target: v.TargetFacts, broker: str) -> list[v.Step]:
         return [old]
     epoch = v.BrokerEpochAbove(as_="new-epoch", node=broker, value="$epoch", expect=v.must("K631-44", "D631-08"))
     return [epoch, old]
-
-
-def _scenario(how: str, title: str, *requirements: str) -> v.Scenario:
-    common = ("K631-31", "K631-32", "K631-43", "K631-44", "D631-07", "D631-08", "D631-19")
-    return v.Scenario(
-        slug=f"cut-from-controllers-{how}",
-        title=title,
-        requirements=(*common, "D631-06", *requirements, "LIVE-01", "LIVE-03"),
-        needs=frozenset({v.Capability.LINKS}),
-        seconds=10,
-        build=partial(build, how),
-    )
-
-
-SCENARIOS = (
-    _scenario("cut", "A broker cut from all controllers serves nothing after its lease"),
-    _scenario("stall", "A broker whose links to all controllers stall serves nothing after its lease"),
-    _scenario("replies", "A broker whose heartbeats are not answered serves nothing after its lease"),
-)

@@ -17,6 +17,12 @@ METRICS = {"metrics.listener": "{address}:9404"}
 _CONTROLLER = "kafka_controller_KafkaController_"
 
 
+@v.scenario(
+    "drafted-requests",
+    "Heartbeats are those of the draft, field by field, and what the draft removed is not served",
+    seconds=12,
+    dialects=frozenset({v.Dialect.KIP_631}),
+)
 def build(draft: v.Draft) -> v.Plan:
     """A broker registers, is fenced, becomes active and stops, all by hand; then a leader says that its lease ran out.
 
@@ -181,37 +187,3 @@ def _of_controllers() -> list[v.Step]:
             expect=v.answers("K631-60", "error:41"),
         ),
     ]
-
-
-SCENARIOS = (
-    v.Scenario(
-        slug="drafted-requests",
-        title="Heartbeats are those of the draft, field by field, and what the draft removed is not served",
-        requirements=(
-            "D631-08",
-            "D631-10",
-            "D631-24",
-            "K631-20",
-            "K631-26",
-            "K631-27",
-            "K631-33",
-            "K631-34",
-            "K631-45",
-            "K631-52",
-            "K631-53",
-            "K631-54",
-            "K631-55",
-            "K631-56",
-            "K631-59",
-            "K631-60",
-            "K631-69",
-            "K631-70",
-            "LIVE-01",
-            "LIVE-03",
-        ),
-        needs=frozenset(),
-        seconds=12,
-        build=build,
-        dialects=frozenset({v.Dialect.KIP_631}),
-    ),
-)

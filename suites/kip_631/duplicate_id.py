@@ -12,6 +12,19 @@ LONG_LEASE_MS = 4000
 """Long enough that an original that stays keeps its session while the machine is busy starting the duplicate."""
 
 
+_duplicate = partial(v.scenario, seconds=18, needs={v.Capability.DUPLICATE})
+
+
+@_duplicate(
+    "duplicate-id-empty",
+    "A duplicate of a broker with an empty directory wins, and the original stops serving",
+    "empty",
+)
+@_duplicate(
+    "duplicate-id-cloned",
+    "A duplicate of a broker with a copy of its directory wins, and the original stops serving",
+    "cloned",
+)
 def build(directory: Directory, draft: v.Draft) -> v.Plan:
     original = draft.leader
     duplicate = v.duplicate_of(original, directory)
@@ -89,32 +102,3 @@ def duplicate_is_refused(
         v.Heal(as_="duplicate-dies", fault="duplicate"),
     ]
     return steps, [v.StepDone(step="original-metadata"), v.StepDone(step="duplicate-metadata")]
-
-
-def _scenario(directory: Directory, title: str) -> v.Scenario:
-    return v.Scenario(
-        slug=f"duplicate-id-{directory}",
-        title=title,
-        requirements=(
-            "K631-28",
-            "K631-38",
-            "K631-39",
-            "K631-40",
-            "D631-12",
-            "D631-13",
-            "D631-14",
-            "D631-15",
-            "ISR-06",
-            "LIVE-01",
-            "LIVE-03",
-        ),
-        needs=frozenset({v.Capability.DUPLICATE}),
-        seconds=18,
-        build=partial(build, directory),
-    )
-
-
-SCENARIOS = (
-    _scenario("empty", "A duplicate of a broker with an empty directory wins, and the original stops serving"),
-    _scenario("cloned", "A duplicate of a broker with a copy of its directory wins, and the original stops serving"),
-)

@@ -46,6 +46,13 @@ HERS = {
 }
 
 
+@v.scenario(
+    "metadata-format-raised",
+    "A record of level 2 is refused until the level is raised, and outlives the active controller",
+    seconds=15,
+    needs={v.Capability.KILL},
+    dialects=frozenset({v.Dialect.KIP_631}),
+)
 def raised(draft: v.Draft) -> v.Plan:
     """An entry is refused at level 1 and created at level 2; the successor of the active controller has it.
 
@@ -134,27 +141,3 @@ def raised(draft: v.Draft) -> v.Plan:
         *v.teardown(),
     ]
     return draft.plan(steps, v.acknowledged("restart.ended"), settings=SETTINGS)
-
-
-SCENARIOS = (
-    v.Scenario(
-        slug="metadata-format-raised",
-        title="A record of level 2 is refused until the level is raised, and outlives the active controller",
-        requirements=(
-            "K631-19",
-            "K631-21",
-            "K631-29",
-            "K631-66",
-            "D631-42",
-            "D631-43",
-            "D631-33",
-            "LIVE-01",
-            "LIVE-02",
-            "LIVE-03",
-        ),
-        needs=frozenset({v.Capability.KILL}),
-        seconds=15,
-        build=raised,
-        dialects=frozenset({v.Dialect.KIP_631}),
-    ),
-)

@@ -12,6 +12,12 @@ FETCH_TIMEOUT_MS = 2000
 """The fetch timeout, after which a leader that hears no majority resigns: longer than a lease on the minority side."""
 
 
+@v.scenario(
+    "isolated-controller",
+    "An active controller cut from its peers creates no topic, changes no ISR and renews no lease",
+    seconds=12,
+    needs={v.Capability.LINKS},
+)
 def from_peers(draft: v.Draft) -> v.Plan:
     leader, follower, other = draft.roles
     draft = draft.timed(lease_ms=LEASE_MS, fetch_ms=FETCH_TIMEOUT_MS)
@@ -89,6 +95,12 @@ def _heartbeat(name: str, broker: str, expect: v.ExpectOutcome, timeout_ms: int 
     return v.HeartbeatProbe(as_=name, node="$old", broker=broker, timeout_ms=timeout_ms, expect=expect)
 
 
+@v.scenario(
+    "minority-side",
+    "A leader that is cut off together with the old active controller keeps no lease",
+    seconds=15,
+    needs={v.Capability.LINKS},
+)
 def minority_side(draft: v.Draft) -> v.Plan:
     """Leader and old active controller reach only each other and clients."""
     leader = draft.leader
@@ -112,33 +124,3 @@ def minority_side(draft: v.Draft) -> v.Plan:
     return draft.plan(
         steps, v.StepDone(step="marooned-produce"), v.StepDone(step="renewal"), v.acknowledged("moved.ended")
     )
-
-
-SCENARIOS = (
-    v.Scenario(
-        slug="isolated-controller",
-        title="An active controller cut from its peers creates no topic, changes no ISR and renews no lease",
-        requirements=(
-            "K631-14",
-            "K631-16",
-            "K631-17",
-            "K631-18",
-            "D631-03",
-            "CTRL-05",
-            "LIVE-01",
-            "LIVE-02",
-            "LIVE-03",
-        ),
-        needs=frozenset({v.Capability.LINKS}),
-        seconds=12,
-        build=from_peers,
-    ),
-    v.Scenario(
-        slug="minority-side",
-        title="A leader that is cut off together with the old active controller keeps no lease",
-        requirements=("D631-03", "D631-07", "LIVE-01", "LIVE-02", "LIVE-03"),
-        needs=frozenset({v.Capability.LINKS}),
-        seconds=15,
-        build=minority_side,
-    ),
-)

@@ -8,6 +8,13 @@ READER = v.WorkloadSpec(consumers=(v.CONSUMER.model_copy(update={"topic": "u"}),
 """Only steps write; a consumer reads up to the high watermark."""
 
 
+@v.scenario(
+    "isolated-leader",
+    "A leader cut from followers and controllers acknowledges nothing at acks=all and truncates its log",
+    seconds=12,
+    needs={v.Capability.LINKS, v.Capability.KILL},
+    dialects=v.ALL_DESIGNS,
+)
 def cut_off(draft: v.Draft) -> v.Plan:
     """The old leader appends records alone, at offsets that its successor gives to other records.
 
@@ -92,6 +99,13 @@ def _control_request(target: v.TargetFacts, leader: str) -> v.Step:
     return v.ControlledShutdownProbe.model_validate({**common, "broker_epoch": "$old-broker-epoch", "expect": expect})
 
 
+@v.scenario(
+    "sleeping-leader",
+    "A leader paused beyond its lease acknowledges nothing that was sent to it meanwhile",
+    seconds=9,
+    needs={v.Capability.LINKS, v.Capability.PAUSE},
+    dialects=v.ALL_DESIGNS,
+)
 def paused(draft: v.Draft) -> v.Plan:
     """Requests wait in the sockets of a paused leader; when it wakes its lease is long over."""
     target = draft.target
@@ -128,25 +142,3 @@ def paused(draft: v.Draft) -> v.Plan:
     return draft.plan(
         steps, *(v.StepDone(step=f"asleep-{number}") for number in (1, 2, 3)), v.acknowledged("moved.ended")
     )
-
-
-SCENARIOS = (
-    v.Scenario(
-        slug="isolated-leader",
-        title="A leader cut from followers and controllers acknowledges nothing at acks=all and truncates its log",
-        requirements=("HW-04", "D631-07", "D631-20", "ISR-06", "K631-44", "LIVE-01", "LIVE-03"),
-        needs=frozenset({v.Capability.LINKS, v.Capability.KILL}),
-        seconds=12,
-        build=cut_off,
-        dialects=v.ALL_DESIGNS,
-    ),
-    v.Scenario(
-        slug="sleeping-leader",
-        title="A leader paused beyond its lease acknowledges nothing that was sent to it meanwhile",
-        requirements=("K631-32", "K631-44", "D631-07", "DLD-16", "LIVE-01", "LIVE-03"),
-        needs=frozenset({v.Capability.LINKS, v.Capability.PAUSE}),
-        seconds=9,
-        build=paused,
-        dialects=v.ALL_DESIGNS,
-    ),
-)

@@ -10,6 +10,13 @@ LAG_MS = 600
 """Well below the lease: the leader finds its followers slow and asks for a smaller ISR while its links are stalled."""
 
 
+@v.scenario(
+    "late-bytes",
+    "Late requests of a dead incarnation are refused",
+    seconds=14,
+    needs={v.Capability.LINKS, v.Capability.KILL},
+    dialects=v.ALL_DESIGNS,
+)
 def build(draft: v.Draft) -> v.Plan:
     """The proxies hold the leader's heartbeats, fetches and ISR change, and its replies to followers.
 
@@ -81,16 +88,3 @@ def _control_request(target: v.TargetFacts, broker: str) -> v.Step:
         return v.MetadataHeartbeatProbe.model_validate({**common, **asked})
     asked = {"broker_epoch": "$epoch", "expect": v.answers("DINT-24", "error:77")}
     return v.ControlledShutdownProbe.model_validate({**common, **asked})
-
-
-SCENARIOS = (
-    v.Scenario(
-        slug="late-bytes",
-        title="Late requests of a dead incarnation are refused",
-        requirements=("K631-39", "D631-07", "D631-08", "D631-15", "D631-19", "LIVE-01", "LIVE-03"),
-        needs=frozenset({v.Capability.LINKS, v.Capability.KILL}),
-        seconds=14,
-        build=build,
-        dialects=v.ALL_DESIGNS,
-    ),
-)

@@ -14,6 +14,9 @@ LATENCY_MS = 300
 """So late comes the metadata that the log has grown again meanwhile."""
 
 
+@v.scenario(
+    "half-a-lease", "A leader that sleeps for half a lease is not given up", seconds=12, needs={v.Capability.PAUSE}
+)
 def half_a_lease(draft: v.Draft) -> v.Plan:
     """A leader sleeps for half a lease: no controller gives it up, and it leads on."""
     leader = draft.leader
@@ -30,6 +33,13 @@ def half_a_lease(draft: v.Draft) -> v.Plan:
     return draft.plan(steps, v.acknowledged("wake.ended"))
 
 
+@v.scenario(
+    "starts-behind",
+    "A broker becomes active while the metadata log grows all the time",
+    seconds=22,
+    needs={v.Capability.LINKS},
+    dialects=frozenset({v.Dialect.KIP_631}),
+)
 def busy_log(draft: v.Draft) -> v.Plan:
     """A broker starts over a long way to the controllers, while their log grows all the time (KAFKA-13959).
 
@@ -70,24 +80,3 @@ def _changes(name: str, broker: str, size: str) -> v.Step:
         background=True,
         expect=v.answers("LIVE-04", "served"),
     )
-
-
-SCENARIOS = (
-    v.Scenario(
-        slug="half-a-lease",
-        title="A leader that sleeps for half a lease is not given up",
-        requirements=("K631-51", "K631-30", "LIVE-01", "LIVE-03"),
-        needs=frozenset({v.Capability.PAUSE}),
-        seconds=12,
-        build=half_a_lease,
-    ),
-    v.Scenario(
-        slug="starts-behind",
-        title="A broker becomes active while the metadata log grows all the time",
-        requirements=("D631-11", "K631-42", "LIVE-01", "LIVE-03"),
-        needs=frozenset({v.Capability.LINKS}),
-        seconds=22,
-        build=busy_log,
-        dialects=frozenset({v.Dialect.KIP_631}),
-    ),
-)

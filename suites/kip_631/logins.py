@@ -7,6 +7,12 @@ from typing import Any
 from fencepost.suites import vocabulary as v
 
 
+@v.scenario(
+    "logins-between-nodes",
+    "Controllers do what logged-in nodes ask, and nothing for users without the permission",
+    seconds=8,
+    dialects=frozenset({v.Dialect.KIP_631}),
+)
 def build(draft: v.Draft) -> v.Plan:
     """Nodes log in to each other and serve; a user without rights, and one without an account, get nothing done."""
     leader, broker, _ = draft.roles
@@ -36,16 +42,3 @@ def build(draft: v.Draft) -> v.Plan:
         *v.teardown(),
     ]
     return draft.plan(steps, v.StepDone(step="without-login"), v.acknowledged("without-login.ended"), security="sasl")
-
-
-SCENARIOS = (
-    v.Scenario(
-        slug="logins-between-nodes",
-        title="Controllers do what logged-in nodes ask, and nothing for users without the permission",
-        requirements=("K631-10", "D631-44", "LIVE-01", "LIVE-03"),
-        needs=frozenset(),
-        seconds=8,
-        build=build,
-        dialects=frozenset({v.Dialect.KIP_631}),
-    ),
-)

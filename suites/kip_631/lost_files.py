@@ -9,6 +9,12 @@ REFUSED_WITHIN_MS = 10_000
 """Long enough to start or to refuse to, and to say so in the log."""
 
 
+@v.scenario(
+    "lost-vote",
+    "A controller that lost its vote and not its log does not start",
+    seconds=12,
+    needs={v.Capability.DIRECTORIES, v.Capability.KILL},
+)
 def vote(draft: v.Draft) -> v.Plan:
     """It may have voted in an epoch of which it knows nothing any more (KAFKA-12181)."""
     voter = _voter(draft.seed)
@@ -26,6 +32,13 @@ def vote(draft: v.Draft) -> v.Plan:
     return _plan(draft, [], "quorum-state", started, says, "CTRL-07")
 
 
+@v.scenario(
+    "lost-snapshots",
+    "A controller whose log begins behind snapshots that it lost does not start",
+    seconds=15,
+    needs={v.Capability.DIRECTORIES, v.Capability.KILL},
+    dialects=frozenset({v.Dialect.KIP_631}),
+)
 def snapshots(draft: v.Draft) -> v.Plan:
     """Its log is cut behind the older of two snapshots, and both are lost (KAFKA-14240)."""
     leader = draft.roles[0]
@@ -79,24 +92,3 @@ def _said(voter: str, says: str, requirement: str) -> v.Step:
 
 def _voter(seed: int) -> str:
     return v.node_name(v.CONTROLLER_IDS[seed % len(v.CONTROLLER_IDS)])
-
-
-SCENARIOS = (
-    v.Scenario(
-        slug="lost-vote",
-        title="A controller that lost its vote and not its log does not start",
-        requirements=("CTRL-07", "LIVE-01", "LIVE-02", "LIVE-03"),
-        needs=frozenset({v.Capability.DIRECTORIES, v.Capability.KILL}),
-        seconds=12,
-        build=vote,
-    ),
-    v.Scenario(
-        slug="lost-snapshots",
-        title="A controller whose log begins behind snapshots that it lost does not start",
-        requirements=("D631-29", "LIVE-01", "LIVE-02", "LIVE-03"),
-        needs=frozenset({v.Capability.DIRECTORIES, v.Capability.KILL}),
-        seconds=15,
-        build=snapshots,
-        dialects=frozenset({v.Dialect.KIP_631}),
-    ),
-)

@@ -5,6 +5,12 @@ from __future__ import annotations
 from fencepost.suites import vocabulary as v
 
 
+@v.scenario(
+    "quorum-lost",
+    "Without a controller quorum every broker fences itself, and returns with the quorum",
+    seconds=12,
+    needs={v.Capability.KILL},
+)
 def build(draft: v.Draft) -> v.Plan:
     """Two of three controllers die, so that nothing can be committed and no lease renewed."""
     leader, *followers = draft.roles
@@ -54,15 +60,3 @@ def _granted_anew(target: v.TargetFacts, brokers: tuple[str, ...]) -> list[v.Ste
         for broker in brokers
     ]
     return [*returned, *refused]
-
-
-SCENARIOS = (
-    v.Scenario(
-        slug="quorum-lost",
-        title="Without a controller quorum every broker fences itself, and returns with the quorum",
-        requirements=("K631-30", "K631-31", "K631-32", "K631-44", "D631-06", "D631-08", "LIVE-01", "LIVE-03"),
-        needs=frozenset({v.Capability.KILL}),
-        seconds=12,
-        build=build,
-    ),
-)

@@ -16,6 +16,13 @@ TOPIC, BROKER = 2, 4
 SET, DELETE = 0, 1
 
 
+@v.scenario(
+    "changes-are-records",
+    "Each change of the cluster is the drafted record in the metadata log",
+    seconds=20,
+    needs={v.Capability.LINKS, v.Capability.KILL},
+    dialects=frozenset({v.Dialect.KIP_631}),
+)
 def build(draft: v.Draft) -> v.Plan:
     """Register, create, configure, move, shrink, delete; after each change its record is there, with every field.
 
@@ -230,35 +237,3 @@ def _deleted(leader: str) -> list[v.Step]:
             as_="name-free-again", node=leader, topic="placed", timeout_ms=5000, expect=v.answers("K631-68", "served")
         ),
     ]
-
-
-SCENARIOS = (
-    v.Scenario(
-        slug="changes-are-records",
-        title="Each change of the cluster is the drafted record in the metadata log",
-        requirements=(
-            "K631-11",
-            "K631-19",
-            "K631-61",
-            "K631-62",
-            "K631-63",
-            "K631-64",
-            "K631-65",
-            "K631-67",
-            "K631-68",
-            "D631-18",
-            "D631-22",
-            "D631-25",
-            "D631-28",
-            "D631-31",
-            "D631-32",
-            "D631-41",
-            "LIVE-01",
-            "LIVE-03",
-        ),
-        needs=frozenset({v.Capability.LINKS, v.Capability.KILL}),
-        seconds=20,
-        build=build,
-        dialects=frozenset({v.Dialect.KIP_631}),
-    ),
-)

@@ -14,6 +14,12 @@ BEFORE, DURING, ALONE = 100, 220, 5
 NO_WORK = v.WorkloadSpec()
 
 
+@v.scenario(
+    "refused-duplicate",
+    "A refused duplicate does not count as a replica",
+    seconds=20,
+    needs={v.Capability.DUPLICATE, v.Capability.LINKS, v.Capability.KILL},
+)
 def original_cut(draft: v.Draft) -> v.Plan:
     """The original is cut from the leader while the duplicate runs; then duplicate and leader die.
 
@@ -133,6 +139,13 @@ def _leader_dies(target: v.TargetFacts, leader: str, original: str) -> list[v.St
     ]
 
 
+@v.scenario(
+    "foreign-fetches",
+    "Fetches without the registered epoch keep no replica in the ISR",
+    seconds=10,
+    needs={v.Capability.LINKS},
+    dialects=v.ALL_DESIGNS,
+)
 def foreign_fetches(draft: v.Draft) -> v.Plan:
     """A follower is cut from the leader, which then takes records that the follower lacks.
 
@@ -197,24 +210,3 @@ def _fetches(name: str, leader: str, follower: str, epoch: int | str, expect: v.
 
 def _pair(leader: str, original: str) -> v.TopicSpec:
     return v.topic([leader, original], name="u")
-
-
-SCENARIOS = (
-    v.Scenario(
-        slug="refused-duplicate",
-        title="A refused duplicate does not count as a replica",
-        requirements=("ACK-01", "ISR-07", "D631-07", "K631-39", "LIVE-01", "LIVE-03"),
-        needs=frozenset({v.Capability.DUPLICATE, v.Capability.LINKS, v.Capability.KILL}),
-        seconds=20,
-        build=original_cut,
-    ),
-    v.Scenario(
-        slug="foreign-fetches",
-        title="Fetches without the registered epoch keep no replica in the ISR",
-        requirements=("D631-16", "ISR-05", "ISR-06", "ISR-08", "LIVE-01", "LIVE-03"),
-        needs=frozenset({v.Capability.LINKS}),
-        seconds=10,
-        build=foreign_fetches,
-        dialects=v.ALL_DESIGNS,
-    ),
-)

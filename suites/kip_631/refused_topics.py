@@ -7,6 +7,7 @@ from fencepost.suites import vocabulary as v
 TIMES = 3
 
 
+@v.scenario("refused-topics", "A controller that refuses topics goes on in office", seconds=8)
 def build(draft: v.Draft) -> v.Plan:
     """Nothing else happens, so that a controller that leaves its office does so for the requests (KAFKA-14996)."""
     leader = draft.leader
@@ -40,15 +41,3 @@ def _create(name: str, broker: str, outcome: str, **topic: object) -> v.Step:
             **topic,
         }
     )
-
-
-SCENARIOS = (
-    v.Scenario(
-        slug="refused-topics",
-        title="A controller that refuses topics goes on in office",
-        requirements=("ADM-02", "CTRL-02", "CTRL-04", "LIVE-01", "LIVE-02", "LIVE-03"),
-        needs=frozenset(),
-        seconds=8,
-        build=build,
-    ),
-)

@@ -10,6 +10,12 @@ WAITED_OUT_MS = 6000
 """The lease on a target on which the predecessor's has to run out first (AK-02), before the timeout factor applies."""
 
 
+@v.scenario(
+    "restart-inside-the-lease",
+    "A broker killed with kill -9 reclaims its id at once",
+    seconds=9,
+    needs={v.Capability.KILL},
+)
 def inside_the_lease(draft: v.Draft) -> v.Plan:
     leader = draft.leader
     draft = draft.timed(lease_ms=WAITED_OUT_MS if draft.target.differs("AK-02") else LEASE_MS)
@@ -46,6 +52,13 @@ def _reclaimed(target: v.TargetFacts, broker: str, timing: v.Timing) -> list[v.S
     return [above("waits", inside_ms, waits), above("reclaimed", v.LIVENESS_TIMEOUT_MS, v.must("K631-41"))]
 
 
+@v.scenario(
+    "everything-killed",
+    "A cluster whose nodes are all killed at once restarts with everything that was acknowledged",
+    seconds=11,
+    needs={v.Capability.KILL},
+    dialects=v.ALL_DESIGNS,
+)
 def everything(draft: v.Draft) -> v.Plan:
     """All nodes are killed. With LF-01 the first replica that restarts may truncate its log, and lead."""
     target = draft.target
@@ -66,24 +79,3 @@ def everything(draft: v.Draft) -> v.Plan:
         ),
     ]
     return draft.plan(steps, v.acknowledged(before="kill.injected"), v.acknowledged("restart.ended"), may_lose=True)
-
-
-SCENARIOS = (
-    v.Scenario(
-        slug="restart-inside-the-lease",
-        title="A broker killed with kill -9 reclaims its id at once",
-        requirements=("K631-41", "D631-19", "LIVE-01", "LIVE-03"),
-        needs=frozenset({v.Capability.KILL}),
-        seconds=9,
-        build=inside_the_lease,
-    ),
-    v.Scenario(
-        slug="everything-killed",
-        title="A cluster whose nodes are all killed at once restarts with everything that was acknowledged",
-        requirements=("K631-15", "INT-06", "LD-26", "LD-44", "LIVE-01", "LIVE-03"),
-        needs=frozenset({v.Capability.KILL}),
-        seconds=11,
-        build=everything,
-        dialects=v.ALL_DESIGNS,
-    ),
-)

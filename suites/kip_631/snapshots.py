@@ -18,6 +18,13 @@ ROUNDS = 3
 the log of the one that is away."""
 
 
+@v.scenario(
+    "snapshot-fetched",
+    "A controller whose next record is cut from the log catches up by a snapshot",
+    seconds=15,
+    needs={v.Capability.KILL},
+    dialects=frozenset({v.Dialect.KIP_631}),
+)
 def behind_the_log(draft: v.Draft) -> v.Plan:
     """The active controller dies; its successor cuts the log behind it; it returns and catches up."""
     leader = draft.leader
@@ -102,6 +109,13 @@ def _fewest() -> list[v.Step]:
     ]
 
 
+@v.scenario(
+    "snapshot-killed",
+    "Controllers killed with kill -9 while a snapshot is written start from a whole one",
+    seconds=15,
+    needs={v.Capability.KILL},
+    dialects=frozenset({v.Dialect.KIP_631}),
+)
 def killed_while_writing(draft: v.Draft) -> v.Plan:
     """All controllers die when one of them begins a snapshot after earlier ones. They start from what is whole."""
     leader = draft.leader
@@ -132,25 +146,3 @@ def topics(name: str, broker: str) -> list[v.Step]:
     return [
         v.TopicCreatedThrough(as_=f"{name}-{number}", node=broker, expect=v.must("LIVE-02")) for number in range(1, 4)
     ]
-
-
-SCENARIOS = (
-    v.Scenario(
-        slug="snapshot-fetched",
-        title="A controller whose next record is cut from the log catches up by a snapshot",
-        requirements=("K631-22", "K631-23", "K631-24", "K631-25", "D631-30", "LIVE-01", "LIVE-02", "LIVE-03"),
-        needs=frozenset({v.Capability.KILL}),
-        seconds=15,
-        build=behind_the_log,
-        dialects=frozenset({v.Dialect.KIP_631}),
-    ),
-    v.Scenario(
-        slug="snapshot-killed",
-        title="Controllers killed with kill -9 while a snapshot is written start from a whole one",
-        requirements=("K631-23", "D631-29", "LIVE-01", "LIVE-02", "LIVE-03"),
-        needs=frozenset({v.Capability.KILL}),
-        seconds=15,
-        build=killed_while_writing,
-        dialects=frozenset({v.Dialect.KIP_631}),
-    ),
-)

@@ -11,6 +11,12 @@ LEASE_MS = 6000
 """Longer than an election on a busy machine, too, so that the leases of the brokers outlive the failover."""
 
 
+@v.scenario(
+    "stale-requests",
+    "Stale heartbeats, ISR changes and fetches are refused and change nothing",
+    seconds=12,
+    needs={v.Capability.LINKS, v.Capability.KILL},
+)
 def build(draft: v.Draft) -> v.Plan:
     """First the epochs move, so that each later request was valid once."""
     target = draft.target
@@ -143,28 +149,3 @@ def _alter_isr(
         expect=expect,
         unchanged=("t-0", "brokers"),
     )
-
-
-SCENARIOS = (
-    v.Scenario(
-        slug="stale-requests",
-        title="Stale heartbeats, ISR changes and fetches are refused and change nothing",
-        requirements=(
-            "D631-16",
-            "D631-17",
-            "D631-19",
-            "D631-20",
-            "D631-21",
-            "ISR-04",
-            "CTRL-06",
-            "D631-07",
-            "K631-44",
-            "LIVE-01",
-            "LIVE-02",
-            "LIVE-03",
-        ),
-        needs=frozenset({v.Capability.LINKS, v.Capability.KILL}),
-        seconds=12,
-        build=build,
-    ),
-)

@@ -12,6 +12,13 @@ USURPED_MS = 3000
 """Longer than a voter waits for its leader before it stands for election."""
 
 
+@v.scenario(
+    "controller-replaced",
+    "All controllers of the first quorum are replaced, one after the other, while brokers run",
+    seconds=15,
+    needs={v.Capability.KILL, v.Capability.PAUSE},
+    levels=(v.DYNAMIC,),
+)
 def replaced(draft: v.Draft) -> v.Plan:
     """A fourth controller becomes a voter; one of the first three dies; all three are removed, the active one as well.
 
@@ -66,16 +73,3 @@ def replaced(draft: v.Draft) -> v.Plan:
 
 def _committed() -> v.ExpectOutcome:
     return v.answers("K631-06", "served")
-
-
-SCENARIOS = (
-    v.Scenario(
-        slug="controller-replaced",
-        title="All controllers of the first quorum are replaced, one after the other, while brokers run",
-        requirements=("K631-02", "K631-05", "K631-06", "K631-13", "LIVE-01", "LIVE-02", "LIVE-03"),
-        needs=frozenset({v.Capability.KILL, v.Capability.PAUSE}),
-        seconds=15,
-        build=replaced,
-        levels=(v.DYNAMIC,),
-    ),
-)

@@ -15,6 +15,14 @@ INVALID_REPLICATION_FACTOR = "error:38"
 LEASE_MS = 4000
 
 
+@v.kraft_scenario(
+    "cordoned-log-dirs",
+    "Cordoned directories take no new replica, also after a restart and under the next controller",
+    seconds=30,
+    document="KIP-1066",
+    needs={v.Capability.KILL},
+    features={"cordoned-directories"},
+)
 def cordoned(draft: v.Draft) -> v.Plan:
     """One directory of a broker is cordoned, then the other, too; the broker crashes, and the active controller dies.
 
@@ -133,21 +141,3 @@ def _directories(
         within_ms=v.LIVENESS_TIMEOUT_MS,
         expect=v.answers("K1066-01", "served"),
     )
-
-
-SCENARIOS = (
-    v.kraft_scenario(
-        "cordoned-log-dirs",
-        "Cordoned directories take no new replica, also after a restart and under the next controller",
-        cordoned,
-        30,
-        "K1066-01",
-        "K1066-02",
-        "K1066-03",
-        "K1066-04",
-        "LIVE-02",
-        document="KIP-1066",
-        needs={v.Capability.KILL},
-        features={"cordoned-directories"},
-    ),
-)

@@ -11,6 +11,14 @@ REBOOTSTRAP_REQUIRED = "error:129"
 SAID_MS = 4000
 
 
+@v.kraft_scenario(
+    "misrouted-clients",
+    "A client that names another cluster or node is sent back to begin anew; a broker of another cluster is not",
+    seconds=25,
+    document="KIP-1242",
+    needs={v.Capability.IDENTITY, v.Capability.KILL},
+    features={"misrouted-clients"},
+)
 def misrouted(draft: v.Draft) -> v.Plan:
     """Clients name cluster and node at brokers; a follower comes up with the disk of another cluster.
 
@@ -87,21 +95,3 @@ def _hello(as_: str, node: str, cluster: str | None, id: int, expect: v.ExpectOu
         timeout_ms=5000,
         expect=expect,
     )
-
-
-SCENARIOS = (
-    v.kraft_scenario(
-        "misrouted-clients",
-        "A client that names another cluster or node is sent back to begin anew; a broker of another cluster is not",
-        misrouted,
-        25,
-        "K1242-01",
-        "K1242-02",
-        "K1242-03",
-        "K1242-04",
-        "DIR-01",
-        document="KIP-1242",
-        needs={v.Capability.IDENTITY, v.Capability.KILL},
-        features={"misrouted-clients"},
-    ),
-)

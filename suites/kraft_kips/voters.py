@@ -29,6 +29,15 @@ INCONSISTENT_CLUSTER_ID, REQUEST_TIMED_OUT, DUPLICATE_VOTER, VOTER_NOT_FOUND = (
 )
 
 
+@v.kraft_scenario(
+    "quorum-grown",
+    "A quorum of one controller grows to three, and goes on without the first",
+    seconds=35,
+    document="KIP-853",
+    dialects=v.WITHOUT_ZOOKEEPER,
+    levels=(v.DYNAMIC,),
+    needs={v.Capability.LINKS, v.Capability.KILL},
+)
 def grown(draft: v.Draft) -> v.Plan:
     """One controller begins the cluster and two join it, which cannot reach each other; then the first one dies.
 
@@ -56,6 +65,15 @@ def grown(draft: v.Draft) -> v.Plan:
     return _plan(draft, [leader, *followers], v.quorum_of_one(), steps, "apart", "dead", "next")
 
 
+@v.kraft_scenario(
+    "active-controller-removed",
+    "The active controller loses its vote, never leads without it, and gets it again",
+    seconds=35,
+    document="KIP-853",
+    dialects=v.WITHOUT_ZOOKEEPER,
+    levels=(v.DYNAMIC,),
+    needs={v.Capability.LINKS, v.Capability.KILL},
+)
 def leader_removed(draft: v.Draft) -> v.Plan:
     """The active controller is removed: it leads no more. Cut off and back, killed and back, it stays without a vote.
 
@@ -89,6 +107,15 @@ def leader_removed(draft: v.Draft) -> v.Plan:
     return _plan(draft, [leader, *followers], topology, steps, "apart", "cut", "dead", "next")
 
 
+@v.kraft_scenario(
+    "voters-refused",
+    "A change of voters that must not be made is refused by its error and changes nothing",
+    seconds=20,
+    document="KIP-853",
+    dialects=v.WITHOUT_ZOOKEEPER,
+    levels=(v.DYNAMIC,),
+    needs={v.Capability.KILL},
+)
 def refused(draft: v.Draft) -> v.Plan:
     """Changes that must not be made are refused, each by its error, and change nothing; also by the next leader."""
     target = draft.target
@@ -107,6 +134,15 @@ def refused(draft: v.Draft) -> v.Plan:
     return _plan(draft, [leader, *followers], v.quorum_cluster(), steps, "dead")
 
 
+@v.kraft_scenario(
+    "voters-join",
+    "A controller gets a vote by itself, and again after it was removed",
+    seconds=25,
+    document="KIP-1186",
+    levels=(v.DYNAMIC,),
+    needs={v.Capability.KILL},
+    features={"auto-join"},
+)
 def joining(draft: v.Draft) -> v.Plan:
     """A controller starts and votes without a request; it is removed while it runs, and votes again.
 
@@ -231,64 +267,3 @@ def _plan(
     return draft.timed(lease_ms=LEASE_MS).plan(
         steps, v.acknowledged(f"{faults[-1]}.proven"), topology=topology, topics=[v.topic(replicas)], settings=settings
     )
-
-
-SCENARIOS = (
-    v.kraft_scenario(
-        "quorum-grown",
-        "A quorum of one controller grows to three, and goes on without the first",
-        grown,
-        35,
-        "K631-06",
-        "K853-01",
-        "K853-05",
-        "K853-06",
-        "LIVE-02",
-        document="KIP-853",
-        dialects=v.WITHOUT_ZOOKEEPER,
-        levels=(v.DYNAMIC,),
-        needs={v.Capability.LINKS, v.Capability.KILL},
-    ),
-    v.kraft_scenario(
-        "active-controller-removed",
-        "The active controller loses its vote, never leads without it, and gets it again",
-        leader_removed,
-        35,
-        "K853-01",
-        "K853-03",
-        "K853-04",
-        "K853-06",
-        "LIVE-02",
-        document="KIP-853",
-        dialects=v.WITHOUT_ZOOKEEPER,
-        levels=(v.DYNAMIC,),
-        needs={v.Capability.LINKS, v.Capability.KILL},
-    ),
-    v.kraft_scenario(
-        "voters-refused",
-        "A change of voters that must not be made is refused by its error and changes nothing",
-        refused,
-        20,
-        "K853-02",
-        "LIVE-02",
-        document="KIP-853",
-        dialects=v.WITHOUT_ZOOKEEPER,
-        levels=(v.DYNAMIC,),
-        needs={v.Capability.KILL},
-    ),
-    v.kraft_scenario(
-        "voters-join",
-        "A controller gets a vote by itself, and again after it was removed",
-        joining,
-        25,
-        "K1186-01",
-        "K1186-02",
-        "K853-03",
-        "K853-06",
-        "LIVE-02",
-        document="KIP-1186",
-        levels=(v.DYNAMIC,),
-        needs={v.Capability.KILL},
-        features={"auto-join"},
-    ),
-)

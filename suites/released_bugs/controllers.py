@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from fencepost.suites import vocabulary as v
-from fencepost.suites.kip_631.isolated_controller import SCENARIOS as ISOLATED
 from fencepost.suites.released_bugs.bug import ReleasedBug, one_broker, small_cluster
 from fencepost.suites.released_bugs.requests import BROKER, ask
+from fencepost.suites.scenarios import SCENARIOS
 
 RECREATED = "gone"
 
@@ -101,7 +101,7 @@ def alone_and_unknowing(draft: v.Draft) -> v.Plan:
     )
 
 
-[_ISOLATED] = (each for each in ISOLATED if each.slug == "isolated-controller")
+[_ISOLATED] = (each for each in SCENARIOS if each.slug == "isolated-controller")
 
 BUGS = (
     ReleasedBug(

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from fencepost.suites import vocabulary as v
-from fencepost.suites.kip_631.stale_requests import SCENARIOS as STALE_REQUESTS
 from fencepost.suites.released_bugs.bug import ReleasedBug, small_cluster
+from fencepost.suites.scenarios import SCENARIOS
 
 FIRST, SECOND, THIRD = map(v.node_name, v.BROKER_IDS)
 LAG_MS, SESSION_MS = 1500, 20_000
@@ -101,7 +101,7 @@ def dead_replica_kept(draft: v.Draft) -> v.Plan:
     )
 
 
-[_STALE] = (each for each in STALE_REQUESTS if each.slug == "stale-requests")
+[_STALE] = (each for each in SCENARIOS if each.slug == "stale-requests")
 
 BUGS = (
     ReleasedBug(

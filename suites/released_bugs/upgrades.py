@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from fencepost.suites import vocabulary as v
-from fencepost.suites.faults.upgrades import features_finalized
 from fencepost.suites.released_bugs.administration import TOPIC, alter
 from fencepost.suites.released_bugs.bug import ReleasedBug, asking, small_cluster
 
@@ -29,7 +28,7 @@ def finalization_fences(draft: v.Draft) -> v.Plan:
     steps: list[v.Step] = [
         *(v.Roll(as_=f"new-{node}", node=node, release="new") for node in (CONTROLLER, FIRST, SECOND)),
         v.Converged(as_="upgraded", expect=v.must("UPG-02")),
-        *features_finalized(FIRST),
+        *v.features_finalized(FIRST),
     ]
     return _patient(asking(draft, steps, brokers=2))
 

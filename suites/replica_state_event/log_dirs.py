@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from functools import partial
 from typing import Literal
 
 from fencepost.suites import vocabulary as v
@@ -20,6 +19,41 @@ def two_dirs(controller: str) -> v.Topology:
     return v.zookeeper_cluster(controller=controller, log_dirs=2)
 
 
+_LOG_DIRS = {v.Capability.LOG_DIRS}
+
+
+@v.replica_state_event_scenario(
+    "log-dir-fails-on-a-leader",
+    "A leader reports a failed log dir by RPC, and writes nothing to ZooKeeper for it",
+    "leader",
+    seconds=17,
+    needs=_LOG_DIRS,
+    levels=v.REPLICA_EVENTS_OR_SHIPPED,
+)
+@v.replica_state_event_scenario(
+    "log-dir-fails-on-a-leader-at-base",
+    "A leader below the raised level reports a failed log dir by a znode",
+    "leader",
+    seconds=17,
+    needs=_LOG_DIRS,
+    levels=("base",),
+)
+@v.replica_state_event_scenario(
+    "log-dir-fails-on-a-follower",
+    "A follower reports a failed log dir by RPC, and writes nothing to ZooKeeper for it",
+    "follower",
+    seconds=17,
+    needs=_LOG_DIRS,
+    levels=v.REPLICA_EVENTS_OR_SHIPPED,
+)
+@v.replica_state_event_scenario(
+    "log-dir-fails-on-a-follower-at-base",
+    "A follower below the raised level reports a failed log dir by a znode",
+    "follower",
+    seconds=17,
+    needs=_LOG_DIRS,
+    levels=("base",),
+)
 def fails(which: FailingReplica, draft: v.Draft) -> v.Plan:
     """The broker has replicas of both topics, one in each dir; the dir with `t-0` fails.
 
@@ -102,6 +136,20 @@ def restored(broker: str) -> list[v.Step]:
     ]
 
 
+@v.replica_state_event_scenario(
+    "log-dir-event-of-a-leader-lost",
+    "A leader whose event is lost stays leader until it restarts",
+    "leader",
+    seconds=16,
+    needs={*_LOG_DIRS, v.Capability.LINKS, v.Capability.KILL},
+)
+@v.replica_state_event_scenario(
+    "log-dir-event-of-a-follower-lost",
+    "A follower whose event is lost is removed from the ISR by its leader",
+    "follower",
+    seconds=16,
+    needs={*_LOG_DIRS, v.Capability.LINKS, v.Capability.KILL},
+)
 def event_lost(which: FailingReplica, draft: v.Draft) -> v.Plan:
     """Only the event is lost: the lease is so long that the cut ends before the broker is given up."""
     leader, follower, controller = draft.roles
@@ -143,6 +191,12 @@ def _removed(follower: str) -> list[v.Step]:
     ]
 
 
+@v.replica_state_event_scenario(
+    "controller-dies-with-the-event",
+    "After a controller died with an event unhandled the next one learns of the replica by itself",
+    seconds=18,
+    needs={*_LOG_DIRS, v.Capability.LINKS, v.Capability.KILL},
+)
 def controller_dies(draft: v.Draft) -> v.Plan:
     """The controller has the event, cannot write, and is killed; the next one asks every broker for its replicas.
 
@@ -174,6 +228,12 @@ def controller_dies(draft: v.Draft) -> v.Plan:
     )
 
 
+@v.replica_state_event_scenario(
+    "late-log-dir-event",
+    "A late event of an earlier process changes nothing",
+    seconds=15,
+    needs={*_LOG_DIRS, v.Capability.LINKS, v.Capability.KILL},
+)
 def late_event(draft: v.Draft) -> v.Plan:
     """The event waits in the link while the broker is repaired and restarted, and reaches the controller late.
 
@@ -207,68 +267,3 @@ def late_event(draft: v.Draft) -> v.Plan:
         *v.teardown(),
     ]
     return draft.plan(steps, v.StepDone(step="again"), v.acknowledged("restart.ended"), topology=two_dirs(controller))
-
-
-_BOTH: tuple[FailingReplica, ...] = ("leader", "follower")
-_LOG_DIRS = {v.Capability.LOG_DIRS}
-_BELOW = ("RSE-02", "RSE-04")
-_ABOVE = ("RSE-06", "RSE-07", "RSE-35", "RSE-36", "RSE-37")
-
-SCENARIOS = (
-    *(
-        v.replica_state_event_scenario(
-            f"log-dir-fails-on-a-{which}",
-            f"A {which} reports a failed log dir by RPC, and writes nothing to ZooKeeper for it",
-            partial(fails, which),
-            17,
-            *_ABOVE,
-            needs=_LOG_DIRS,
-            levels=v.REPLICA_EVENTS_OR_SHIPPED,
-        )
-        for which in _BOTH
-    ),
-    *(
-        v.replica_state_event_scenario(
-            f"log-dir-fails-on-a-{which}-at-base",
-            f"A {which} below the raised level reports a failed log dir by a znode",
-            partial(fails, which),
-            17,
-            *_BELOW,
-            needs=_LOG_DIRS,
-            levels=("base",),
-        )
-        for which in _BOTH
-    ),
-    *(
-        v.replica_state_event_scenario(
-            f"log-dir-event-of-a-{which}-lost",
-            title,
-            partial(event_lost, which),
-            16,
-            needs={*_LOG_DIRS, v.Capability.LINKS, v.Capability.KILL},
-        )
-        for which, title in zip(
-            _BOTH,
-            (
-                "A leader whose event is lost stays leader until it restarts",
-                "A follower whose event is lost is removed from the ISR by its leader",
-            ),
-            strict=True,
-        )
-    ),
-    v.replica_state_event_scenario(
-        "controller-dies-with-the-event",
-        "After a controller died with an event unhandled the next one learns of the replica by itself",
-        controller_dies,
-        18,
-        needs={*_LOG_DIRS, v.Capability.LINKS, v.Capability.KILL},
-    ),
-    v.replica_state_event_scenario(
-        "late-log-dir-event",
-        "A late event of an earlier process changes nothing",
-        late_event,
-        15,
-        "RSE-14",
-        needs={*_LOG_DIRS, v.Capability.LINKS, v.Capability.KILL},
-    ),
-)

@@ -9,6 +9,11 @@ ALICE = "alice"
 ONE = (v.EventTopic(topic="t", partitions=(0,)),)
 
 
+@v.replica_state_event_scenario(
+    "replica-state-events-refused",
+    "Events without permission, of another epoch or type, or of unknown replicas, are refused",
+    seconds=10,
+)
 def refused(draft: v.Draft) -> v.Plan:
     """Events are wrong in one way, then in two, which shows the order of checks. `v` has no replica on the broker."""
     leader, broker, controller = draft.roles
@@ -68,6 +73,11 @@ def refused(draft: v.Draft) -> v.Plan:
     )
 
 
+@v.replica_state_event_scenario(
+    "replica-state-events-accepted",
+    "An event without partitions covers the whole topic, and one without topics covers all topics",
+    seconds=12,
+)
 def accepted(draft: v.Draft) -> v.Plan:
     """First an event about one topic, then one about all topics; a restart of the broker undoes both."""
     leader, broker, controller = draft.roles
@@ -100,24 +110,3 @@ def accepted(draft: v.Draft) -> v.Plan:
         topology=v.zookeeper_cluster(controller=controller),
         topics=[v.topic([leader, broker, controller]), v.topic([broker, leader], name="u", min_isr=1)],
     )
-
-
-SCENARIOS = (
-    v.replica_state_event_scenario(
-        "replica-state-events-refused",
-        "Events without permission, of another epoch or type, or of unknown replicas, are refused",
-        refused,
-        10,
-        "RSE-10",
-        "RSE-12",
-        "DRSE-02",
-        "DRSE-05",
-    ),
-    v.replica_state_event_scenario(
-        "replica-state-events-accepted",
-        "An event without partitions covers the whole topic, and one without topics covers all topics",
-        accepted,
-        12,
-        "RSE-23",
-    ),
-)

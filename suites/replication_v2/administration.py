@@ -13,6 +13,9 @@ def _served(requirement: str) -> v.ExpectOutcome:
     return v.answers(requirement, "served")
 
 
+@v.replication_v2_scenario(
+    "v2-topics-administered", "A topic is created, grown, moved and deleted by requests to any broker", seconds=11
+)
 def topics(draft: v.Draft) -> v.Plan:
     """A topic is created, grown, moved and deleted, each by another broker, under load."""
     leader, follower, other = draft.roles
@@ -80,6 +83,12 @@ def _limited(topic: str, asked: str) -> list[v.Step]:
     ]
 
 
+@v.replication_v2_scenario(
+    "v2-reassignments-administered",
+    "A reassignment under way is listed, and neither cancelled nor replaced",
+    seconds=12,
+    needs={v.Capability.KILL},
+)
 def moves(draft: v.Draft) -> v.Plan:
     """A reassignment that cannot end, since its new replica is dead, is listed, and neither cancelled nor replaced."""
     leader, follower, added = draft.roles
@@ -118,17 +127,3 @@ def moves(draft: v.Draft) -> v.Plan:
         v.acknowledged("moved.ended"),
         topics=[v.topic([leader, follower])],
     )
-
-
-SCENARIOS = (
-    v.replication_v2_scenario(
-        "v2-topics-administered", "A topic is created, grown, moved and deleted by requests to any broker", topics, 11
-    ),
-    v.replication_v2_scenario(
-        "v2-reassignments-administered",
-        "A reassignment under way is listed, and neither cancelled nor replaced",
-        moves,
-        12,
-        needs={v.Capability.KILL},
-    ),
-)

@@ -12,11 +12,23 @@ LONG_SESSION_MS = 4000
 GIVEN_UP_MS = 1500
 
 
+@v.replication_v2_scenario(
+    "v2-away-during-delete",
+    "A broker that was away when a topic was deleted closes its replica on return",
+    seconds=12,
+    needs={v.Capability.KILL},
+)
 def deleted(draft: v.Draft) -> v.Plan:
     """The topic is gone for all other brokers at once; the absent broker learns of it from its queue."""
     return _deleted(draft, [], "nowhere")
 
 
+@v.replication_v2_scenario(
+    "v2-away-during-delete-and-create",
+    "A topic that is deleted and created again while a broker is away holds nothing of the old one",
+    seconds=15,
+    needs={v.Capability.KILL},
+)
 def created_again(draft: v.Draft) -> v.Plan:
     """Another topic of the same name moves to the broker in the end: it holds no record of the old one."""
     leader, away, _ = draft.roles
@@ -72,6 +84,12 @@ def _deleted(draft: v.Draft, again: list[v.Step], last: str) -> v.Plan:
     return draft.plan(steps, v.StepDone(step="old"), v.StepDone(step=last), v.acknowledged("restart.ended"))
 
 
+@v.replication_v2_scenario(
+    "v2-away-during-create",
+    "The creation of a topic on a paused broker fails in time, and its remains are cleaned",
+    seconds=18,
+    needs={v.Capability.PAUSE},
+)
 def created(draft: v.Draft) -> v.Plan:
     """The creation of a topic on a paused broker fails in time, and the broker that carried it out dies.
 
@@ -112,6 +130,12 @@ def created(draft: v.Draft) -> v.Plan:
     )
 
 
+@v.replication_v2_scenario(
+    "v2-away-during-reassignment",
+    "A reassignment to a paused broker completes when the broker wakes",
+    seconds=14,
+    needs={v.Capability.PAUSE},
+)
 def reassigned(draft: v.Draft) -> v.Plan:
     """The new replica is paused when the partition moves to it: the reassignment waits for it, and then completes."""
     leader, old, away = draft.roles
@@ -137,6 +161,12 @@ def reassigned(draft: v.Draft) -> v.Plan:
     )
 
 
+@v.replication_v2_scenario(
+    "v2-old-replica-silent",
+    "A partition moves away from a dead replica even without writes",
+    seconds=13,
+    needs={v.Capability.KILL},
+)
 def silent(draft: v.Draft) -> v.Plan:
     """The old replica dies as the partition moves away from it, without writes: the reassignment does not wait for it.
 
@@ -167,44 +197,3 @@ def silent(draft: v.Draft) -> v.Plan:
         topics=[v.topic([leader, old], name="u", min_isr=1)],
         workload=v.WorkloadSpec(),
     )
-
-
-SCENARIOS = (
-    v.replication_v2_scenario(
-        "v2-old-replica-silent",
-        "A partition moves away from a dead replica even without writes",
-        silent,
-        13,
-        needs={v.Capability.KILL},
-    ),
-    v.replication_v2_scenario(
-        "v2-away-during-delete",
-        "A broker that was away when a topic was deleted closes its replica on return",
-        deleted,
-        12,
-        needs={v.Capability.KILL},
-    ),
-    v.replication_v2_scenario(
-        "v2-away-during-delete-and-create",
-        "A topic that is deleted and created again while a broker is away holds nothing of the old one",
-        created_again,
-        15,
-        needs={v.Capability.KILL},
-    ),
-    v.replication_v2_scenario(
-        "v2-away-during-create",
-        "The creation of a topic on a paused broker fails in time, and its remains are cleaned",
-        created,
-        18,
-        "DLD-32",
-        needs={v.Capability.PAUSE},
-    ),
-    v.replication_v2_scenario(
-        "v2-away-during-reassignment",
-        "A reassignment to a paused broker completes when the broker wakes",
-        reassigned,
-        14,
-        "LD-74",
-        needs={v.Capability.PAUSE},
-    ),
-)

@@ -9,6 +9,12 @@ CANNOT_RUN, LOST_ITS_ID = 2, 1
 """Exit codes of a broker."""
 
 
+@v.replication_v2_scenario(
+    "v2-duplicate-id",
+    "A second process for a leader's id is refused, leads nothing and takes nothing from the queue",
+    seconds=14,
+    needs={v.Capability.DUPLICATE},
+)
 def taken(draft: v.Draft) -> v.Plan:
     """The second process for a leader's id waits for the claim, takes nothing from the queue, and ends."""
     original, *others = draft.roles
@@ -50,6 +56,12 @@ def taken(draft: v.Draft) -> v.Plan:
     )
 
 
+@v.replication_v2_scenario(
+    "v2-duplicate-after-expiry",
+    "A broker whose id was taken after its session expired ends when it learns of that",
+    seconds=16,
+    needs={v.Capability.DUPLICATE, v.Capability.LINKS},
+)
 def after_expiry(draft: v.Draft) -> v.Plan:
     """The original is cut from ZooKeeper until its session expires and another process has its id; then it ends.
 
@@ -79,21 +91,3 @@ def after_expiry(draft: v.Draft) -> v.Plan:
         v.acknowledged("duplicate-dies.ended"),
         topology=v.zookeeper_cluster(more=[duplicate]),
     )
-
-
-SCENARIOS = (
-    v.replication_v2_scenario(
-        "v2-duplicate-id",
-        "A second process for a leader's id is refused, leads nothing and takes nothing from the queue",
-        taken,
-        14,
-        needs={v.Capability.DUPLICATE},
-    ),
-    v.replication_v2_scenario(
-        "v2-duplicate-after-expiry",
-        "A broker whose id was taken after its session expired ends when it learns of that",
-        after_expiry,
-        16,
-        needs={v.Capability.DUPLICATE, v.Capability.LINKS},
-    ),
-)

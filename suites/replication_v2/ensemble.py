@@ -7,6 +7,12 @@ from fencepost.suites import vocabulary as v
 ANSWERS_STILL_MS = 1000
 
 
+@v.replication_v2_scenario(
+    "v2-zookeeper-silent",
+    "Without a ZooKeeper quorum for longer than a session no broker serves; with it all serve again",
+    seconds=16,
+    needs={v.Capability.KILL},
+)
 def silent(draft: v.Draft) -> v.Plan:
     """No broker knows whether it still leads, so none serves; with a ZooKeeper quorum all serve again.
 
@@ -37,14 +43,3 @@ def silent(draft: v.Draft) -> v.Plan:
         topology=v.zookeeper_cluster(servers=3),
         may_lose=True,
     )
-
-
-SCENARIOS = (
-    v.replication_v2_scenario(
-        "v2-zookeeper-silent",
-        "Without a ZooKeeper quorum for longer than a session no broker serves; with it all serve again",
-        silent,
-        16,
-        needs={v.Capability.KILL},
-    ),
-)

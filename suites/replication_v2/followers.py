@@ -11,6 +11,9 @@ LONG_SESSION_MS = 8000
 """Long enough that a follower which hears nothing stays registered."""
 
 
+@v.replication_v2_scenario(
+    "v2-follower-paused", "A paused follower leaves the ISR and returns", seconds=11, needs={v.Capability.PAUSE}
+)
 def paused(draft: v.Draft) -> v.Plan:
     """The follower is paused past KeepInSyncTime and its session: the leader drops it, and takes it back in sync."""
     leader, follower, other = draft.roles
@@ -27,6 +30,12 @@ def paused(draft: v.Draft) -> v.Plan:
     return draft.plan(steps, v.acknowledged("dropped.ended", before="wake.begun"))
 
 
+@v.replication_v2_scenario(
+    "v2-follower-slow-to-be-notified",
+    "A request to a slow follower waits in its queue, and is carried out when it hears of it",
+    seconds=11,
+    needs={v.Capability.LINKS},
+)
 def slow_to_be_notified(draft: v.Draft) -> v.Plan:
     """A follower does not hear ZooKeeper for a while, and the partition is moved away from it.
 
@@ -55,6 +64,13 @@ def slow_to_be_notified(draft: v.Draft) -> v.Plan:
     )
 
 
+@v.replication_v2_scenario(
+    "v2-queue-full",
+    "A full queue keeps the close requests, refuses the rest, and is drained later",
+    seconds=16,
+    needs={v.Capability.KILL},
+    levels=("small-queue",),
+)
 def full(draft: v.Draft) -> v.Plan:
     """The queue of a broker that is away is filled, first with requests to start, then with requests to close.
 
@@ -110,33 +126,3 @@ def full(draft: v.Draft) -> v.Plan:
         *v.teardown(),
     ]
     return draft.plan(steps, v.StepDone(step="shrunk"), v.StepDone(step="full"), v.acknowledged("restart.ended"))
-
-
-SCENARIOS = (
-    v.replication_v2_scenario(
-        "v2-follower-paused",
-        "A paused follower leaves the ISR and returns",
-        paused,
-        11,
-        "LD-16",
-        "LD-23",
-        needs={v.Capability.PAUSE},
-    ),
-    v.replication_v2_scenario(
-        "v2-follower-slow-to-be-notified",
-        "A request to a slow follower waits in its queue, and is carried out when it hears of it",
-        slow_to_be_notified,
-        11,
-        "LD-08",
-        needs={v.Capability.LINKS},
-    ),
-    v.replication_v2_scenario(
-        "v2-queue-full",
-        "A full queue keeps the close requests, refuses the rest, and is drained later",
-        full,
-        16,
-        "LD-33",
-        needs={v.Capability.KILL},
-        levels=("small-queue",),
-    ),
-)

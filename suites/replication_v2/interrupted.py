@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from functools import partial
-
 from fencepost.suites import vocabulary as v
 from fencepost.suites.replication_v2 import log_lines as log
 
@@ -48,19 +46,14 @@ def moved(step: str, outside: bool, draft: v.Draft) -> v.Plan:
     )
 
 
-def _scenario(step: str, outside: bool) -> v.Scenario:
-    where = "outside" if outside else "inside"
-    return v.replication_v2_scenario(
-        f"v2-reassignment-{where}-{step}",
-        f"A reassignment completes although its leader, {where} the new replicas, is killed at {step}",
-        partial(moved, step, outside),
-        12,
-        "LD-54",
-        "DLD-36",
-        needs={v.Capability.KILL},
-    )
-
-
-SCENARIOS = tuple(
-    _scenario(step, outside) for outside in (False, True) for step in STEPS if outside or step not in OF_OUTSIDERS
-)
+for _outside, _where in ((False, "inside"), (True, "outside")):
+    for _step in STEPS:
+        if _outside or _step not in OF_OUTSIDERS:
+            v.replication_v2_scenario(
+                f"v2-reassignment-{_where}-{_step}",
+                f"A reassignment completes although its leader, {_where} the new replicas, is killed at {_step}",
+                _step,
+                _outside,
+                seconds=12,
+                needs={v.Capability.KILL},
+            )(moved)

@@ -23,6 +23,19 @@ LAG_MS = 20_000
 """Long enough that the stalls of this scenario drop no replica from the ISR."""
 
 
+_truncation = partial(
+    v.scenario,
+    seconds=22,
+    needs={v.Capability.LINKS, v.Capability.KILL},
+    document=v.REPLICATION_V2,
+    dialects=v.ALL_DESIGNS,
+)
+
+
+@_truncation(
+    "truncated-and-elected", "KIP-101, case 1: a follower that truncated committed records must not lead", False
+)
+@_truncation("truncated-and-overwritten", "KIP-101, case 2: no two replicas hold different records at one offset", True)
 def truncated(diverge: bool, draft: v.Draft) -> v.Plan:
     target = draft.target
     leader, follower, third = draft.roles
@@ -168,36 +181,3 @@ def _seen(diverge: bool, target: v.TargetFacts) -> list[v.Coverage]:
     if diverge and target.leader_driven:
         common.append(v.acknowledged("both-die.proven", by="others", at_least=OTHERS))
     return common
-
-
-def _scenario(slug: str, title: str, diverge: bool, *requirements: str) -> v.Scenario:
-    return v.Scenario(
-        slug=slug,
-        title=title,
-        requirements=(*requirements, "ACK-01", "ACK-04", "LIVE-01", "LIVE-03"),
-        needs=frozenset({v.Capability.LINKS, v.Capability.KILL}),
-        seconds=22,
-        build=partial(truncated, diverge),
-        document=v.REPLICATION_V2,
-        dialects=v.ALL_DESIGNS,
-    )
-
-
-SCENARIOS = (
-    _scenario(
-        "truncated-and-elected",
-        "KIP-101, case 1: a follower that truncated committed records must not lead",
-        False,
-        "LD-18",
-        "LD-51",
-        "LD-80",
-        "LD-81",
-    ),
-    _scenario(
-        "truncated-and-overwritten",
-        "KIP-101, case 2: no two replicas hold different records at one offset",
-        True,
-        "SEG-02",
-        "LD-48",
-    ),
-)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from fencepost.suites import vocabulary as v
-from fencepost.suites.faults.succession import outside_the_isr
 from fencepost.suites.replication_v2 import log_lines as log
 
 WAITS_MS = 6000
@@ -16,6 +15,12 @@ TAKEN = 40
 """An epoch that no partition of a short run reaches by itself."""
 
 
+@v.replication_v2_scenario(
+    "v2-leader-killed",
+    "After kill -9 of a leader another member of the ISR leads at the next epoch, and goes on leading",
+    seconds=10,
+    needs={v.Capability.KILL},
+)
 def killed(draft: v.Draft) -> v.Plan:
     """The next leader has the next epoch; the old one returns as a follower, and stays one."""
     leader, *others = draft.roles
@@ -50,6 +55,12 @@ def _only_the_leader(asked: str, asking: str) -> list[v.Step]:
     ]
 
 
+@v.replication_v2_scenario(
+    "v2-new-leader-waits",
+    "A new leader waits for the live replicas, and serves no client before",
+    seconds=16,
+    needs={v.Capability.LINKS, v.Capability.KILL},
+)
 def waits(draft: v.Draft) -> v.Plan:
     """A new leader waits for one follower, which lives and cannot reach it, until KeepInSyncTime has passed.
 
@@ -82,6 +93,12 @@ def waits(draft: v.Draft) -> v.Plan:
     )
 
 
+@v.replication_v2_scenario(
+    "v2-leader-paused",
+    "A leader that is paused past its session acknowledges nothing that was sent to it meanwhile",
+    seconds=11,
+    needs={v.Capability.PAUSE},
+)
 def paused(draft: v.Draft) -> v.Plan:
     """The leader is paused past its session, with requests in its sockets; it wakes without any leadership."""
     leader = draft.leader
@@ -112,6 +129,12 @@ def paused(draft: v.Draft) -> v.Plan:
     return draft.plan(steps, v.StepDone(step="asleep-1"), v.StepDone(step="asleep-all"), v.acknowledged("moved.ended"))
 
 
+@v.replication_v2_scenario(
+    "v2-leader-dies-young",
+    "Epochs only grow when two leaders die in quick succession",
+    seconds=13,
+    needs={v.Capability.KILL},
+)
 def two_die(draft: v.Draft) -> v.Plan:
     """Two leaders die in turn, the second as soon as it leads: the third has a later epoch than both."""
     first = draft.leader
@@ -131,6 +154,12 @@ def two_die(draft: v.Draft) -> v.Plan:
     return draft.plan(steps, v.StepDone(step="later"), v.acknowledged("first-returns.ended"), may_lose=True)
 
 
+@v.replication_v2_scenario(
+    "v2-epoch-never-reused",
+    "The epoch of a leader that died between its two writes is never used again",
+    seconds=12,
+    needs={v.Capability.KILL},
+)
 def between_its_writes(draft: v.Draft) -> v.Plan:
     """The ISR path holds an epoch whose leader died before it wrote the leader's path: the epoch counts as used.
 
@@ -160,6 +189,13 @@ def between_its_writes(draft: v.Draft) -> v.Plan:
     )
 
 
+@v.replication_v2_scenario(
+    "v2-preferred-leader-returns",
+    "Leadership returns to the preferred replica when it is in sync again",
+    seconds=12,
+    needs={v.Capability.KILL},
+    levels=("balancing",),
+)
 def preferred_returns(draft: v.Draft) -> v.Plan:
     """Leadership returns by itself, without a request, when the preferred replica has caught up."""
     leader = draft.leader
@@ -180,6 +216,12 @@ def preferred_returns(draft: v.Draft) -> v.Plan:
     return draft.plan(steps, v.acknowledged("leads-again.ended"))
 
 
+@v.replication_v2_scenario(
+    "v2-leader-replaced-unheard",
+    "A leader that does not hear of its successor does not overwrite the successor's ISR",
+    seconds=12,
+    needs={v.Capability.LINKS},
+)
 def replaced_unheard(draft: v.Draft) -> v.Plan:
     """An administrator deletes the leader's znode, and the leader does not hear that another one was elected.
 
@@ -209,63 +251,11 @@ def replaced_unheard(draft: v.Draft) -> v.Plan:
     )
 
 
-SCENARIOS = (
-    v.replication_v2_scenario(
-        "v2-outside-the-isr",
-        "A replica outside the ISR does not lead, even if no other replica is left",
-        outside_the_isr,
-        13,
-        needs={v.Capability.LINKS, v.Capability.KILL},
-    ),
-    v.replication_v2_scenario(
-        "v2-leader-killed",
-        "After kill -9 of a leader another member of the ISR leads at the next epoch, and goes on leading",
-        killed,
-        10,
-        needs={v.Capability.KILL},
-    ),
-    v.replication_v2_scenario(
-        "v2-leader-paused",
-        "A leader that is paused past its session acknowledges nothing that was sent to it meanwhile",
-        paused,
-        11,
-        needs={v.Capability.PAUSE},
-    ),
-    v.replication_v2_scenario(
-        "v2-leader-dies-young",
-        "Epochs only grow when two leaders die in quick succession",
-        two_die,
-        13,
-        needs={v.Capability.KILL},
-    ),
-    v.replication_v2_scenario(
-        "v2-epoch-never-reused",
-        "The epoch of a leader that died between its two writes is never used again",
-        between_its_writes,
-        12,
-        needs={v.Capability.KILL},
-    ),
-    v.replication_v2_scenario(
-        "v2-leader-replaced-unheard",
-        "A leader that does not hear of its successor does not overwrite the successor's ISR",
-        replaced_unheard,
-        12,
-        "ISR-02",
-        needs={v.Capability.LINKS},
-    ),
-    v.replication_v2_scenario(
-        "v2-new-leader-waits",
-        "A new leader waits for the live replicas, and serves no client before",
-        waits,
-        16,
-        needs={v.Capability.LINKS, v.Capability.KILL},
-    ),
-    v.replication_v2_scenario(
-        "v2-preferred-leader-returns",
-        "Leadership returns to the preferred replica when it is in sync again",
-        preferred_returns,
-        12,
-        needs={v.Capability.KILL},
-        levels=("balancing",),
-    ),
+@v.replication_v2_scenario(
+    "v2-outside-the-isr",
+    "A replica outside the ISR does not lead, even if no other replica is left",
+    seconds=13,
+    needs={v.Capability.LINKS, v.Capability.KILL},
 )
+def outside_the_isr(draft: v.Draft) -> v.Plan:
+    return v.led_from_inside_the_isr(draft)

@@ -10,6 +10,9 @@ from fencepost.suites import vocabulary as v
 FromZooKeeper = Callable[[str], v.Step]
 
 
+_cut = partial(v.replication_v2_scenario, seconds=11, needs={v.Capability.LINKS})
+
+
 def cut(leader: str) -> v.Step:
     return v.inject("cut", v.CutParameters(from_=leader, to="zookeeper"))
 
@@ -28,6 +31,20 @@ def replies_lost(leader: str) -> v.Step:
     return v.inject("cut", v.OneWayParameters(from_="zookeeper", to=leader))
 
 
+@_cut(
+    "v2-cut-from-zookeeper-cut", "A leader cut from ZooKeeper serves nothing after one session, and another leads", cut
+)
+@_cut("v2-cut-from-zookeeper-stall", "A leader whose links to ZooKeeper stall serves nothing after one session", stall)
+@_cut(
+    "v2-cut-from-zookeeper-requests",
+    "A leader that ZooKeeper does not hear serves nothing after one session",
+    requests_lost,
+)
+@_cut(
+    "v2-cut-from-zookeeper-replies",
+    "A leader that does not hear ZooKeeper serves nothing after one session",
+    replies_lost,
+)
 def without_zookeeper(fault: FromZooKeeper, draft: v.Draft) -> v.Plan:
     """After one session timeout the leader serves no client, whether ZooKeeper has expired its session or not."""
     leader = draft.leader
@@ -85,6 +102,21 @@ def records_lost(leader: str, followers: tuple[str, ...]) -> v.Step:
     return v.inject("cut", v.OneWayParameters(from_=leader, to=followers))
 
 
+@_cut(
+    "v2-cut-from-followers-both",
+    "A leader cut from its followers stays leader and acknowledges nothing at acks=all",
+    both_ways,
+)
+@_cut(
+    "v2-cut-from-followers-fetches",
+    "A leader that does not hear its followers stays leader and acknowledges nothing at acks=all",
+    fetches_lost,
+)
+@_cut(
+    "v2-cut-from-followers-records",
+    "A leader that its followers do not hear stays leader and acknowledges nothing at acks=all",
+    records_lost,
+)
 def without_followers(fault: FromFollowers, draft: v.Draft) -> v.Plan:
     """The leader reaches ZooKeeper, so it goes on leading: alone in its ISR, below min.insync.replicas."""
     leader, *others = draft.roles
@@ -126,41 +158,3 @@ def without_followers(fault: FromFollowers, draft: v.Draft) -> v.Plan:
     return draft.plan(
         steps, v.StepDone(step="too-few"), v.acknowledged("together.ended"), topics=[v.topic([leader, *followers])]
     )
-
-
-def _zookeeper(how: str, fault: FromZooKeeper, title: str) -> v.Scenario:
-    return v.replication_v2_scenario(
-        f"v2-cut-from-zookeeper-{how}", title, partial(without_zookeeper, fault), 11, needs={v.Capability.LINKS}
-    )
-
-
-def _followers(how: str, fault: FromFollowers, title: str) -> v.Scenario:
-    return v.replication_v2_scenario(
-        f"v2-cut-from-followers-{how}",
-        title,
-        partial(without_followers, fault),
-        11,
-        "LD-17",
-        "LD-23",
-        "LD-69",
-        needs={v.Capability.LINKS},
-    )
-
-
-SCENARIOS = (
-    _zookeeper("cut", cut, "A leader cut from ZooKeeper serves nothing after one session, and another leads"),
-    _zookeeper("stall", stall, "A leader whose links to ZooKeeper stall serves nothing after one session"),
-    _zookeeper("requests", requests_lost, "A leader that ZooKeeper does not hear serves nothing after one session"),
-    _zookeeper("replies", replies_lost, "A leader that does not hear ZooKeeper serves nothing after one session"),
-    _followers("both", both_ways, "A leader cut from its followers stays leader and acknowledges nothing at acks=all"),
-    _followers(
-        "fetches",
-        fetches_lost,
-        "A leader that does not hear its followers stays leader and acknowledges nothing at acks=all",
-    ),
-    _followers(
-        "records",
-        records_lost,
-        "A leader that its followers do not hear stays leader and acknowledges nothing at acks=all",
-    ),
-)

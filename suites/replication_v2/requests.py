@@ -6,6 +6,12 @@ from fencepost.suites import vocabulary as v
 from fencepost.suites.replication_v2 import log_lines as log
 
 
+@v.replication_v2_scenario(
+    "v2-requests-of-the-past",
+    "A start request at an old epoch is ignored; a close request is carried out at any epoch",
+    seconds=15,
+    needs={v.Capability.KILL},
+)
 def former_leader(draft: v.Draft) -> v.Plan:
     """A close request at an old epoch is carried out, since a close is compared with no epoch; a start request at that
     epoch is ignored, and one at the present epoch is carried out. The replica restarts empty, and catches up.
@@ -43,6 +49,9 @@ def former_leader(draft: v.Draft) -> v.Plan:
     return draft.plan(steps, v.StepDone(step="ignores"), v.StepDone(step="starts-now"), v.acknowledged("back.ended"))
 
 
+@v.replication_v2_scenario(
+    "v2-life-of-a-reassignment", "Each state change of a reassignment away from the leader can be followed", seconds=10
+)
 def lifecycle(draft: v.Draft) -> v.Plan:
     """A partition moves under load, away from its leader; each broker logs its requests and steps.
 
@@ -73,21 +82,3 @@ def lifecycle(draft: v.Draft) -> v.Plan:
     return draft.plan(
         steps, v.StepDone(step="closed-itself"), v.acknowledged("led.ended"), topics=[v.topic([leader, follower])]
     )
-
-
-SCENARIOS = (
-    v.replication_v2_scenario(
-        "v2-requests-of-the-past",
-        "A start request at an old epoch is ignored; a close request is carried out at any epoch",
-        former_leader,
-        15,
-        "DLD-24",
-        needs={v.Capability.KILL},
-    ),
-    v.replication_v2_scenario(
-        "v2-life-of-a-reassignment",
-        "Each state change of a reassignment away from the leader can be followed",
-        lifecycle,
-        10,
-    ),
-)

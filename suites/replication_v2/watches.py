@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from functools import partial
-
 from fencepost.suites import vocabulary as v
 from fencepost.suites.replication_v2 import log_lines as log
 
@@ -15,6 +13,12 @@ STARTED_WITHIN_MS = 120_000
 DEADLINE_MS = 300_000
 
 
+@v.replication_v2_scenario(
+    "v2-watches-at-1", "1,000 topics of 3 partitions with 1 replica: 3,000 watches on leaders", 1, seconds=14
+)
+@v.replication_v2_scenario(
+    "v2-watches-at-3", "1,000 topics of 3 partitions with 3 replicas: 9,000 watches on leaders", 3, seconds=60
+)
 def counted(replicas: int, draft: v.Draft) -> v.Plan:
     """There are as many watches on leaders as replicas. The topics exist before the brokers start.
 
@@ -76,6 +80,12 @@ def _hosts(name: str, replicas: int) -> tuple[list[str], list[str]]:
     return [v.node_name(each) for each in hosts], [v.node_name(each) for each in v.BROKER_IDS if each not in hosts]
 
 
+@v.replication_v2_scenario(
+    "v2-no-herd",
+    "A change of leader wakes only the brokers that host the partition",
+    seconds=11,
+    needs={v.Capability.KILL},
+)
 def no_herd(draft: v.Draft) -> v.Plan:
     """A leader that shares one partition with each of two others dies: each is notified of its own, and no other."""
     dead, first, second = draft.roles
@@ -103,24 +113,3 @@ def no_herd(draft: v.Draft) -> v.Plan:
         v.acknowledged("v-moved.ended"),
         topics=[v.topic(replicas, name=name, min_isr=1) for name, replicas in topics.items()],
     )
-
-
-SCENARIOS = (
-    v.replication_v2_scenario(
-        "v2-no-herd",
-        "A change of leader wakes only the brokers that host the partition",
-        no_herd,
-        11,
-        needs={v.Capability.KILL},
-    ),
-    *(
-        v.replication_v2_scenario(
-            f"v2-watches-at-{replicas}",
-            f"1,000 topics of 3 partitions with {replicas} replica{'s' * (replicas > 1)}: "
-            f"{replicas * TOPICS * PARTITIONS:,} watches on leaders",
-            partial(counted, replicas),
-            14 if replicas == 1 else 60,
-        )
-        for replicas in (1, 3)
-    ),
-)

@@ -23,9 +23,10 @@ from tests.harness.targets.test_registry import ACME
 
 SCENARIO = """\
 from dataclasses import replace
-from fencepost.suites.kip_631.starts_fenced import SCENARIOS as THEIRS
+from fencepost.suites.scenario import declared_in
 
-SCENARIOS = (replace(THEIRS[0], slug="{slug}"),)
+[THEIRS, *_] = declared_in("fencepost.suites.kip_631.starts_fenced")
+SCENARIOS = (replace(THEIRS, slug="{slug}"),)
 """
 CHECKERS = """\
 from fencepost.harness.checkers.check import Check

@@ -17,12 +17,8 @@ from fencepost.harness.plan.model import Plan
 from fencepost.harness.plan.rehearsal import problems_to_run
 from fencepost.harness.plan.steps import Roll
 from fencepost.harness.targets.registry import load_file, names
-from fencepost.suites.faults.scenarios import SCENARIOS as FAULTS
-from fencepost.suites.kip_631.scenarios import SCENARIOS as KIP_631
-from fencepost.suites.kraft_kips.scenarios import SCENARIOS as KRAFT_KIPS
-from fencepost.suites.replication_v2.kip_101 import SCENARIOS as KIP_101
-from fencepost.suites.scenario import Scenario
-from fencepost.suites.scenarios import SCENARIOS, scenarios_for
+from fencepost.suites.scenario import Scenario, declared_in
+from fencepost.suites.scenarios import SCENARIOS, SUITES, scenarios_for
 from fencepost.suites.target_facts import TargetFacts
 
 UPGRADED = ("apache-kafka:3.9.2..4.4.0", "apache-kafka:4.3.1..4.4.0", "apache-kafka-zk:2.8.2..3.9.2")
@@ -175,6 +171,6 @@ def test_every_target_is_capable_of_what_its_scenarios_need(target: str) -> None
 
 def test_the_registry_holds_each_scenario_once_and_leaves_out_what_is_for_others() -> None:
     quorum = scenarios_for(TARGETS["quorum"])
-    of_several = (each for each in (*KRAFT_KIPS, *FAULTS) if Dialect.KIP_631 in each.dialects)
-    applicable = (*KIP_631, *KIP_101, *of_several)
+    of_several = (each for each in (*SUITES["kraft_kips"], *SUITES["faults"]) if Dialect.KIP_631 in each.dialects)
+    applicable = (*SUITES["kip_631"], *declared_in("fencepost.suites.replication_v2.kip_101"), *of_several)
     assert quorum == tuple(each for each in SCENARIOS if each in applicable)

@@ -1,10 +1,18 @@
-"""The scenarios of Acme: a function makes the plan, and `SCENARIOS` lists them."""
+"""The scenarios of Acme: a decorated function makes the plan of each, and `SCENARIOS` lists them."""
 
 from __future__ import annotations
 
 from fencepost.suites import vocabulary as v
 
 
+@v.scenario(
+    "acme-paused-follower",
+    "A follower that slept returns to the ISR",
+    seconds=8,
+    needs={v.Capability.PAUSE},
+    document="Acme handbook",
+    dialects=v.ALL_DESIGNS,
+)
 def paused_follower(draft: v.Draft) -> v.Plan:
     """A follower sleeps until it has left the ISR, wakes, and returns."""
     leader, follower, _ = draft.roles
@@ -19,15 +27,4 @@ def paused_follower(draft: v.Draft) -> v.Plan:
     return draft.plan(steps, v.acknowledged("wake.ended"))
 
 
-SCENARIOS = (
-    v.Scenario(
-        slug="acme-paused-follower",
-        title="A follower that slept returns to the ISR",
-        requirements=("ACME-01",),
-        needs=frozenset({v.Capability.PAUSE}),
-        seconds=8,
-        build=paused_follower,
-        document="Acme handbook",
-        dialects=v.ALL_DESIGNS,
-    ),
-)
+SCENARIOS = v.declared_in(__name__)

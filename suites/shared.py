@@ -1,0 +1,125 @@
+"""Plans and steps that the suites of several documents share."""
+
+from __future__ import annotations
+
+from fencepost.faults.links.stall import StallParameters
+from fencepost.faults.processes.kill import KillParameters
+from fencepost.harness.plan.base import After
+from fencepost.harness.plan.conditions import BrokerFenced, IsrIs, LeaderEpochAbove, LeaderIs, WorkloadAcks
+from fencepost.harness.plan.injects import inject
+from fencepost.harness.plan.model import Plan, StepDone, Timing
+from fencepost.harness.plan.probes import ProduceProbe, UpdateFeaturesProbe
+from fencepost.harness.plan.steps import Bind, Heal, Step
+from fencepost.suites.building import acknowledged, logs_sole_isr, setup, teardown
+from fencepost.suites.clusters import topic
+from fencepost.suites.expectations import answers, must, never, never_serves
+from fencepost.suites.scenario import Draft
+from fencepost.suites.target_facts import TargetFacts
+
+LAG_MS = 4000
+"""So long that a follower that stalls is in the ISR while a request is sent and answered."""
+
+
+SETTLED_MS = 5000
+"""The time after a finalization in which brokers that react to it do so."""
+
+
+def led_from_inside_the_isr(draft: Draft) -> Plan:
+    """A follower that lacks acknowledged records is the only live replica: none leads before the leader returns."""
+    leader, follower, _ = draft.roles
+    shrinks = must(draft.target.rule("ISR-05", "ISR-05", "LD-70"))
+    steps = [
+        *setup(leader),
+        inject("behind", StallParameters(from_=follower, to=leader)),
+        IsrIs(as_="dropped", partition="t-0", is_=leader, expect=shrinks),
+        WorkloadAcks(as_="without-it", more=20, expect=shrinks),
+        inject("kill", KillParameters(nodes=leader)),
+        *no_successor(draft.target, draft.timing, leader, follower, ("LD-12", "LD-28", "DLD-22")),
+        *teardown(),
+    ]
+    return draft.plan(
+        steps,
+        StepDone(step="leads-again"),
+        acknowledged("dropped.ended", before="kill.injected"),
+        topics=[topic([leader, follower], min_isr=1)],
+    )
+
+
+def no_successor(
+    target: TargetFacts,
+    timing: Timing,
+    leader: str,
+    follower: str,
+    leader_driven: tuple[str, str, str] = ("ISR-09", "ISR-09", "ISR-09"),
+) -> list[Step]:
+    """The partition waits for the dead leader, which then leads again.
+
+    `leader_driven` has the rules of the design leader-driven: that no replica leads, that the follower never does, and
+    that the leader does again.
+    """
+    waits, usurped, returns = (target.rule("ISR-09", "ISR-09", rule) for rule in leader_driven)
+    return [
+        LeaderIs(as_="leaderless", partition="t-0", is_="none", expect=must(waits)),
+        LeaderIs(
+            as_="usurps", partition="t-0", is_=follower, within_ms=2 * timing.election_ms + 1000, expect=never(usurped)
+        ),
+        Heal(as_="restart", fault="kill"),
+        LeaderIs(as_="leads-again", partition="t-0", is_=leader, expect=must(returns)),
+    ]
+
+
+def followers_leave_and_return(draft: Draft) -> Plan:
+    """One follower after the other stalls and leaves the ISR, and both return: the leader alone is below min.isr."""
+    leader, first, second = draft.roles
+    steps = [
+        *setup(leader),
+        inject("stall-first", StallParameters(from_=first, to=leader)),
+        # Until it leaves the ISR, nothing is acknowledged that it lacks.
+        ProduceProbe(
+            as_="unheard", node=leader, topic="t", acks="all", timeout_ms=LAG_MS // 4, expect=never_serves("HW-02")
+        ),
+        IsrIs(as_="first-leaves", partition="t-0", is_=(leader, second), expect=must("ISR-05")),
+        WorkloadAcks(as_="two-are-enough", more=20, expect=must("ISR-05")),
+        inject("stall-second", StallParameters(from_=second, to=leader)),
+        IsrIs(as_="second-leaves", partition="t-0", is_=leader, expect=must("ISR-05")),
+        logs_sole_isr("adopted", leader, "t-0", since="stall-second.injected"),
+        ProduceProbe(
+            as_="too-few",
+            node=leader,
+            topic="t",
+            acks="all",
+            repeat=3,
+            after=After(event="adopted.ended"),
+            expect=answers("ISR-08", "error:[19, 20]"),
+        ),
+        Heal(as_="mend-second", fault="stall-second"),
+        IsrIs(as_="second-returns", partition="t-0", has=second, expect=must("ISR-06")),
+        WorkloadAcks(as_="two-again", more=20, expect=must("LIVE-03")),
+        Heal(as_="mend-first", fault="stall-first"),
+        IsrIs(as_="first-returns", partition="t-0", is_=(leader, first, second), expect=must("ISR-06")),
+        *teardown(),
+    ]
+    return draft.timed(lag_ms=LAG_MS).plan(
+        steps, StepDone(step="too-few"), acknowledged("first-leaves.ended", before="stall-second.injected")
+    )
+
+
+def features_finalized(broker: str) -> list[Step]:
+    """Return the request for the features of the new release, beside which the broker stays, and t-0's leader too.
+
+    The request is in the background: a fence ends within tenths of a second, and may begin before the response.
+    """
+    return [
+        Bind(as_="epoch-before", value="leader-epoch:t-0"),
+        UpdateFeaturesProbe(
+            as_="finalize",
+            node="active-controller",
+            timeout_ms=10_000,
+            background=True,
+            expect=answers("UPG-03", "served"),
+        ),
+        BrokerFenced(as_="fenced", node=broker, within_ms=SETTLED_MS, expect=never("UPG-07")),
+        LeaderEpochAbove(
+            as_="leader-moved", partition="t-0", value="$epoch-before", within_ms=100, expect=never("UPG-07")
+        ),
+    ]
