@@ -8,7 +8,7 @@ from fencepost.results.records.verdict import Basis, Finding
 CHECK = Check("aborted-read", "A record was read although its produce had failed", "ACK-03", Basis.PRESENCE)
 
 
-@checker(CHECK, rank=22, every_run=True)
+@checker(CHECK, rank=22, every_run=True, rests_on=["op:send"])
 def aborted_read(history: History) -> Finding:
     """Judge the records whose send failed; one with an unknown outcome may have happened. Linear in sends and reads."""
     failed = {send.value: send for send in history.sends if send.outcome is SendOutcome.FAIL}

@@ -24,7 +24,7 @@ REPLICAS_AS_ASKED = Check(
 )
 
 
-@checker(REPLICAS_AS_ASKED, rank=62, every_run=True)
+@checker(REPLICAS_AS_ASKED, rank=62, every_run=True, rests_on=["state:partition"])
 def replicas_as_asked(plan: Plan, journal: Journal, topics: TopicsAtEnd) -> Finding:
     """Judge the decided states of partitions that no step creates anew or moves. Linear in the journal."""
     anew = {each.topic for each in topics.requests if each.kind != "grow"}

@@ -52,6 +52,10 @@ class Checker(Generic[P, R]):
     loss: LossRole | None = None
     coverage: bool = False
     """It judges no rule, but whether the run did enough for the rules to be judged."""
+    rests_on: frozenset[str] | None = None
+    """The kinds of events without any of which nothing can be judged: `op:send`, `state:partition`, `fault:proven`."""
+    counts: frozenset[str] = frozenset()
+    """The kinds of which each event is one of the items judged."""
 
     def __call__(self, *args: P.args, **kwargs: P.kwargs) -> R:
         return self.function(*args, **kwargs)
@@ -85,6 +89,11 @@ def checker(
     every_run: bool = False,
     loss: LossRole | None = None,
     coverage: bool = False,
+    rests_on: Iterable[str] | None = None,
+    counts: Iterable[str] = (),
 ) -> Callable[[Callable[P, R]], Checker[P, R]]:
     """Register a function as the checker that returns findings of these checks."""
-    return lambda function: Checker(function, checks, rank, frozenset(needs), every_run, loss, coverage)
+    kinds = None if rests_on is None else frozenset(rests_on)
+    return lambda function: Checker(
+        function, checks, rank, frozenset(needs), every_run, loss, coverage, kinds, frozenset(counts)
+    )

@@ -30,7 +30,7 @@ class Move(NamedTuple):
     inside: bool
 
 
-@checker(BACK, rank=31, every_run=True, loss=LossRole.PART)
+@checker(BACK, rank=31, every_run=True, loss=LossRole.PART, rests_on=[], counts=["op:poll", "op:poll-final"])
 def nonmonotonic_poll(history: History) -> Finding:
     """Judge that offsets only grow in each step of a consumer. Linear in the records read."""
     moves = list(_moves(history))
@@ -47,7 +47,7 @@ def nonmonotonic_poll(history: History) -> Finding:
     )
 
 
-@checker(SKIP, rank=32, every_run=True, loss=LossRole.PART)
+@checker(SKIP, rank=32, every_run=True, loss=LossRole.PART, rests_on=[], counts=["op:poll", "op:poll-final"])
 def poll_skip(history: History) -> Finding:
     """Judge that no step of a consumer passes over a known record. Linear in the records read, after one sort."""
     moves = list(_moves(history))

@@ -25,7 +25,7 @@ from fencepost.results.records.verdict import Basis, Finding
 WHOLE: Final = Check("convergence", "The cluster did not become whole again", "LIVE-01", Basis.FAULT)
 
 
-@checker(WHOLE, rank=91)
+@checker(WHOLE, rank=91, rests_on=["step:end"])
 def check_convergence(plan: Plan, journal: Journal) -> list[Finding]:
     """Return a finding if the cluster was not whole at the end of the run; none if it was, or the run did not end."""
     begun = next((event.t for event in journal.of("step", "begin") if event.id == CONVERGE), None)

@@ -23,7 +23,7 @@ Place = tuple[TopicPartition, int]
 """A partition and an offset."""
 
 
-@checker(CHECK, rank=21, every_run=True)
+@checker(CHECK, rank=21, every_run=True, rests_on=["op:send"])
 def duplicate(history: History) -> Finding:
     """Judge the records of idempotent producers. Linear in the records read."""
     places: dict[str, list[Place]] = defaultdict(list)

@@ -60,7 +60,7 @@ OF_THE_MACHINE = re.compile(
 )
 
 
-@checker(EXITS, NODES, rank=81, every_run=True)
+@checker(EXITS, NODES, rank=81, every_run=True, rests_on=["node:started"], counts=["node:started"])
 def check_exits(plan: Plan, journal: Journal) -> list[Finding]:
     """Return a finding for each node that ended by itself and must not; one that LIVE-07 held if there is none."""
     started = {event.node or event.id for event in journal.of("node", "started")}

@@ -98,7 +98,7 @@ EXPECTATIONS = RunCheck(
 SCENARIO = RunCheck("scenario", "Every step of the plan was done. Else the run is inconclusive.")
 
 
-@checker(EXPECTATIONS, SCENARIO, rank=90)
+@checker(EXPECTATIONS, SCENARIO, rank=90, rests_on=["step:end"])
 def check_expectations(plan: Plan, journal: Journal) -> list[Finding]:
     """Judge the steps; a deadline that passed while a node waited for a processor is not held against it."""
     return excuse_starved(plan, journal, check(plan, journal))

@@ -38,7 +38,7 @@ class _Sent:
         return f"{self.name} ({self.request}, {self.begin:.2f} s)"
 
 
-@checker(CHECK, rank=79, needs=[Need.CONTROLLERS], every_run=True)
+@checker(CHECK, rank=79, needs=[Need.CONTROLLERS], every_run=True, rests_on=["state:controller", "step:begin"])
 def fatal_requests(stability: Stability) -> Finding:
     """Judge that controllers outlive the requests of the plan, in office. Linear in steps and moves."""
     sent = list(_requests(stability))

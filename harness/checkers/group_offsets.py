@@ -46,7 +46,7 @@ class _Register:
         return [(each, offset) for each, offset in self.commits if each.completed is not None and each.completed < t]
 
 
-@checker(KEPT, rank=44, needs=[Need.GROUPS], every_run=True)
+@checker(KEPT, rank=44, needs=[Need.GROUPS], every_run=True, rests_on=["op:commit-offsets", "op:committed-offsets"])
 def group_offsets(history: History) -> Finding:
     """Judge the committed offsets that coordinators answered, and those at which members began.
 
@@ -89,7 +89,7 @@ def group_offsets(history: History) -> Finding:
     )
 
 
-@checker(OWNED, rank=45, needs=[Need.GROUPS], every_run=True)
+@checker(OWNED, rank=45, needs=[Need.GROUPS], every_run=True, rests_on=["op:assigned", "op:commit-offsets"])
 def commit_of_former_member(history: History) -> Finding:
     """Judge the synchronous commits of partitions that another member had since. Linear, after one sort.
 

@@ -14,7 +14,7 @@ from fencepost.results.records.verdict import Basis, Finding
 CHECK = Check("inconsistent-offsets", "One offset held several records", "ACK-04", Basis.PRESENCE)
 
 
-@checker(CHECK, rank=20, every_run=True, loss=LossRole.PART)
+@checker(CHECK, rank=20, every_run=True, loss=LossRole.PART, rests_on=[], counts=["op:poll", "op:poll-final"])
 def inconsistent_offsets(history: History) -> Finding:
     """Judge that each offset held one record: each time after the first that it was read or acknowledged. Linear."""
     seen: dict[tuple[TopicPartition, int], dict[str, tuple[float, str]]] = defaultdict(dict)

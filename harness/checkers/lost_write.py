@@ -14,7 +14,7 @@ from fencepost.results.records.verdict import Basis, Finding
 CHECK = Check("lost-write", "Acknowledged records are lost", "ACK-01", Basis.ABSENCE)
 
 
-@checker(CHECK, rank=12, every_run=True, loss=LossRole.LEAD)
+@checker(CHECK, rank=12, every_run=True, loss=LossRole.LEAD, rests_on=["op:send"], counts=["op:send"])
 def lost_write(history: History) -> Finding:
     """Judge the acknowledged records up to the highest offset read. Linear in sends and reads."""
     judged = _judged(history)

@@ -12,7 +12,7 @@ from fencepost.results.records.verdict import Basis, Finding
 CHECK = Check("nonmonotonic-send", "The offsets of an idempotent producer went back", "ACK-06", Basis.PRESENCE)
 
 
-@checker(CHECK, rank=30, every_run=True, loss=LossRole.PART)
+@checker(CHECK, rank=30, every_run=True, loss=LossRole.PART, rests_on=["op:send"])
 def nonmonotonic_send(history: History) -> Finding:
     """Judge the steps from one acknowledged send of a producer to its next. Linear in the sends."""
     last: dict[tuple[str, TopicPartition], Send] = {}

@@ -35,7 +35,7 @@ def _requested(plan: Plan) -> Iterator[str]:
                 yield from (each.name for each in plan.topics) if name.startswith("$") else (name,)
 
 
-@checker(CHECK, rank=23, every_run=True)
+@checker(CHECK, rank=23, every_run=True, rests_on=["op:send"])
 def phantom(history: History) -> Finding:
     """Judge all records that consumers and the final read got. Linear in sends and reads."""
     sent = {send.value: (_name(send.topic), send.partition) for send in history.sends}

@@ -29,7 +29,7 @@ _PARTITION = re.compile(r" for (\S+) \[(\d+)\]")
 """How the client library names the partition of the request."""
 
 
-@checker(CHECK, rank=80)
+@checker(CHECK, rank=80, rests_on=["op:send"])
 def refused_retries(journal: Journal, history: History) -> list[Finding]:
     """Return a finding for each idempotent producer that was ended although its records are in the log."""
     if any(event.data.get("fault") not in FORGETS_NOTHING for event in journal.of("fault", "intent")):

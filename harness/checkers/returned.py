@@ -8,7 +8,7 @@ from fencepost.results.records.verdict import Basis, Finding
 CHECK = Check("returned", "A record of a deleted topic came back", "TOPIC-01", Basis.PRESENCE)
 
 
-@checker(CHECK, rank=33, needs=[Need.RECREATED_TOPIC])
+@checker(CHECK, rank=33, needs=[Need.RECREATED_TOPIC], rests_on=["op:final"])
 def returned(history: History) -> Finding:
     """Judge the final read of topics that were deleted and created again."""
     judged = sum(len(history.final[at].values) for at in history.final if at[0] in history.recreated)

@@ -51,7 +51,7 @@ _REACH = {
 }
 
 
-@checker(SILENT, rank=82, every_run=True)
+@checker(SILENT, rank=82, every_run=True, rests_on=["node:ready"])
 def check_silent_nodes(plan: Plan, journal: Journal) -> list[Finding]:
     """Return a finding for each node that did not come back; one that LIVE-07 held if all that were asked did."""
     run = _Run(plan, journal)

@@ -156,7 +156,7 @@ class Stability:
         return min(timing.lease_ms, timing.session_ms, timing.lag_ms, timing.fetch_ms) / 1000
 
 
-@checker(CONTROLLER_STAYS, rank=78, needs=[Need.CONTROLLERS], every_run=True)
+@checker(CONTROLLER_STAYS, rank=78, needs=[Need.CONTROLLERS], every_run=True, rests_on=["state:controller"])
 def controller_stays(stability: Stability) -> Finding:
     """Judge that the leadership of the controllers stays where it is while its holder and a majority reach each other.
 
@@ -193,7 +193,7 @@ def moves_without_cause(stability: Stability) -> list[tuple[ControllerObservatio
     return wrong
 
 
-@checker(BROKERS_STAY, rank=77, needs=[Need.CONTROLLERS], every_run=True)
+@checker(BROKERS_STAY, rank=77, needs=[Need.CONTROLLERS], every_run=True, rests_on=["state:broker", "state:controller"])
 def brokers_stay(stability: Stability) -> Finding:
     """Judge that no broker that is left alone is fenced: not by a failover of the controllers either (D631-04)."""
     judged, rows, first = 0, list[tuple[object, ...]](), list[float]()
@@ -224,7 +224,7 @@ def brokers_stay(stability: Stability) -> Finding:
     )
 
 
-@checker(LEADERS_STAY, rank=76, every_run=True)
+@checker(LEADERS_STAY, rank=76, every_run=True, rests_on=["state:controller", "state:partition"])
 def leaders_stay(stability: Stability) -> Finding:
     """Judge that a leader that is left alone goes on leading. A preferred leader may take the leadership back."""
     judged, rows, first = 0, list[tuple[object, ...]](), list[float]()

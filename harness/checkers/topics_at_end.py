@@ -166,7 +166,7 @@ def _forgetting(plan: Plan, journal: Journal) -> Iterator[str]:
             yield event.id
 
 
-@checker(STAY, rank=60, every_run=True)
+@checker(STAY, rank=60, every_run=True, rests_on=[], counts=["op:topics"])
 def topics_stay(topics: TopicsAtEnd) -> Finding:
     """Judge that each topic is there, and under the id that it first had."""
     rows = [(topic, topics.first_ids.get(topic, ""), "gone", f"{t:.2f} s") for topic, t in topics.gone.items()]
@@ -195,7 +195,7 @@ def topics_stay(topics: TopicsAtEnd) -> Finding:
     )
 
 
-@checker(AS_ASKED, rank=61, every_run=True)
+@checker(AS_ASKED, rank=61, every_run=True, rests_on=[], counts=["op:topics"])
 def partitions_as_asked(plan: Plan, topics: TopicsAtEnd) -> Finding:
     """Judge the number of partitions of each topic: as the plan has it, or as a step asked for."""
     asked: dict[str, list[TopicRequest]] = defaultdict(list)

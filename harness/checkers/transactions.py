@@ -23,7 +23,9 @@ CLEANUP_SECONDS = 15.0
 """The time after its timeout within which the coordinator has aborted a transaction: it looks every ten seconds."""
 
 
-@checker(ATOMIC, rank=40, needs=[Need.TRANSACTIONS], every_run=True)
+@checker(
+    ATOMIC, rank=40, needs=[Need.TRANSACTIONS], every_run=True, rests_on=["op:end-transaction", "op:final", "op:send"]
+)
 def transaction_atomic(history: History) -> Finding:
     """Judge the transactions whose commit was asked for, and whose partitions were read to their ends. Linear."""
     rows, judged = [], 0
@@ -47,7 +49,7 @@ def transaction_atomic(history: History) -> Finding:
     return ATOMIC.broken(judged, f"{len(rows)} transactions are there in part at the end.", columns, rows, at=first)
 
 
-@checker(ABORTED, rank=41, needs=[Need.TRANSACTIONS], every_run=True)
+@checker(ABORTED, rank=41, needs=[Need.TRANSACTIONS], every_run=True, rests_on=["op:send"])
 def aborted_transaction(history: History) -> Finding:
     """Judge that no consumer at read_committed read a record of an aborted transaction. Linear in sends and reads."""
     aborted = {send.value: send for send in history.sends if _is_aborted(history, send)}
@@ -72,7 +74,9 @@ def aborted_transaction(history: History) -> Finding:
     )
 
 
-@checker(STABLE, rank=42, needs=[Need.TRANSACTIONS], every_run=True)
+@checker(
+    STABLE, rank=42, needs=[Need.TRANSACTIONS], every_run=True, rests_on=["op:end-transaction", "op:final", "op:send"]
+)
 def last_stable_offset(history: History) -> Finding:
     """Judge that the final read got past every transaction, once all must have ended."""
     partitions = {(send.topic, send.partition) for send in history.sends if send.transaction is not None}
@@ -98,7 +102,7 @@ def last_stable_offset(history: History) -> Finding:
     )
 
 
-@checker(FENCED, rank=43, needs=[Need.TRANSACTIONS], every_run=True)
+@checker(FENCED, rank=43, needs=[Need.TRANSACTIONS], every_run=True, rests_on=["op:init-transactions"])
 def fenced_producer(history: History) -> Finding:
     """Judge what producers sent and committed after another one of their transactional id had fenced them. Linear."""
     judged, rows, times = 0, [], []

@@ -16,7 +16,7 @@ CHECK = Check("unseen", "Acknowledged records are gone", "ACK-01", Basis.ABSENCE
 TO_THE_END = Check("unread", "A partition was not read to its end", "ACK-01", Basis.ABSENCE)
 
 
-@checker(CHECK, rank=10, every_run=True, loss=LossRole.LEAD)
+@checker(CHECK, rank=10, every_run=True, loss=LossRole.LEAD, rests_on=["op:final", "op:send"], counts=["op:send"])
 def unseen(history: History) -> Finding:
     """Judge the partitions that were read to their end after the last producer. Linear in sends and reads."""
     judged = _judged(history)
@@ -52,7 +52,7 @@ def _judged(history: History) -> list[Promise]:
     ]
 
 
-@checker(TO_THE_END, rank=11, every_run=True)
+@checker(TO_THE_END, rank=11, every_run=True, rests_on=["op:final", "op:send"])
 def unread(history: History) -> Finding:
     """Judge that each partition with an acknowledged record, unless the plan deleted it, was read to its end."""
     promised = {promise.at for promise in history.promises} - history.ended - history.vanished

@@ -13,7 +13,7 @@ from fencepost.results.records.verdict import Basis, Finding
 CHECK = Check("consumed-then-vanished", "A record that a consumer read is gone", "ACK-02", Basis.ABSENCE)
 
 
-@checker(CHECK, rank=13, every_run=True, loss=LossRole.LEAD)
+@checker(CHECK, rank=13, every_run=True, loss=LossRole.LEAD, rests_on=["op:final", "op:poll"])
 def consumed_then_vanished(history: History) -> Finding:
     """Judge the records read before the final read, but for those that the plan had deleted. Linear in the reads."""
     judged = _judged(history)

@@ -34,7 +34,7 @@ class ShownEnd:
         return self.offset, self.node, self.leader_epoch, f"{self.answered:.2f} s"
 
 
-@checker(CHECK, rank=50, every_run=True, loss=LossRole.PART)
+@checker(CHECK, rank=50, every_run=True, loss=LossRole.PART, rests_on=["state:end"])
 def visible_end(
     journal: Journal, deletions: Mapping[str, Sequence[Deletion]], affected: Sequence[AffectedRange] = ()
 ) -> Finding:

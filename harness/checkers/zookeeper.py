@@ -20,7 +20,7 @@ ELECTIONS = Check(
 WRITES = Check("old-controller-wrote", "An older controller wrote after a newer one", "DINT-04", Basis.PRESENCE)
 
 
-@checker(ELECTIONS, rank=74, needs=[Need.ZOOKEEPER], every_run=True)
+@checker(ELECTIONS, rank=74, needs=[Need.ZOOKEEPER], every_run=True, rests_on=["state:controller"])
 def controller_epochs_grow(control: ControlHistory) -> Finding:
     """Judge that each election takes an epoch above the one before, also if the same broker is elected again."""
     wrong: list[tuple[ControllerObservation, ControllerObservation]] = []
@@ -49,7 +49,7 @@ def controller_epochs_grow(control: ControlHistory) -> Finding:
     )
 
 
-@checker(WRITES, rank=75, needs=[Need.ZOOKEEPER], every_run=True)
+@checker(WRITES, rank=75, needs=[Need.ZOOKEEPER], every_run=True, rests_on=["state:partition"])
 def no_old_controller_writes(control: ControlHistory) -> Finding:
     """Judge that the controller epoch in a partition's state never goes back.
 

@@ -1,7 +1,7 @@
 """Evidence that is taken out of recorded journals, and the checks that rested on it.
 
-A check *needs* a kind of event if nothing can be judged without it, and *counts* it if each such event is one of the
-items that it judged.
+A check *needs* a kind of event if nothing can be judged without it (`rests_on` of its checker), and *counts* it if each
+such event is one of the items that it judged.
 """
 
 from __future__ import annotations
@@ -10,6 +10,8 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
 
+from fencepost.harness.checkers.checker import Need
+from fencepost.harness.checkers.registry import checkers
 from fencepost.harness.plan.model import Plan
 from fencepost.results.records.events import Event
 from fencepost.results.records.journal import Journal
@@ -18,67 +20,17 @@ from fencepost.results.records.verdict import RunVerdict, Verdict
 Kind = str
 """A kind of event: its type with what tells its data apart, such as `op:send`, `state:partition`, `fault:proven`."""
 
-_SENT = frozenset({"op:send"})
-_VIEWS = frozenset({"state:partition"})
-_READ_AT_END = frozenset({"op:final"})
-_TRANSACTED = frozenset({"op:send", "op:end-transaction"})
 NEEDS: Mapping[str, frozenset[Kind]] = {
-    "unseen": _SENT | _READ_AT_END,
-    "unread": _SENT | _READ_AT_END,
-    "lost-write": _SENT,
-    "consumed-then-vanished": frozenset({"op:poll"}) | _READ_AT_END,
-    "inconsistent-offsets": frozenset(),
-    "duplicate": _SENT,
-    "aborted-read": _SENT,
-    "nonmonotonic-send": _SENT,
-    "nonmonotonic-poll": frozenset(),
-    "poll-skip": frozenset(),
-    "returned": _READ_AT_END,
-    "visible-end": frozenset({"state:end"}),
-    "topics-stay": frozenset(),
-    "partitions-as-asked": frozenset(),
-    "one-leader": _VIEWS,
-    "leader-epochs-grow": _VIEWS,
-    "lawful-isr": _VIEWS,
-    "one-controller": frozenset({"state:controller"}),
-    "controller-stays": frozenset({"state:controller"}),
-    "brokers-stay": frozenset({"state:broker", "state:controller"}),
-    "leaders-stay": _VIEWS | {"state:controller"},
-    "fatal-request": frozenset({"step:begin", "state:controller"}),
-    "controller-epochs-grow": frozenset({"state:controller"}),
-    "old-controller-wrote": _VIEWS,
-    "transaction-atomic": _TRANSACTED | _READ_AT_END,
-    "aborted-transaction": _SENT,
-    "last-stable-offset": _TRANSACTED | _READ_AT_END,
-    "fenced-producer": frozenset({"op:init-transactions"}),
-    "group-offsets": frozenset({"op:commit-offsets", "op:committed-offsets"}),
-    "commit-of-former-member": frozenset({"op:commit-offsets", "op:assigned"}),
-    "node-exits": frozenset({"node:started"}),
-    "expectations": frozenset({"step:end"}),
-    "silent-nodes": frozenset({"node:ready"}),
-    "replicas-as-asked": _VIEWS,
-    "convergence": frozenset({"step:end"}),
-    "refused-retry": _SENT,
-    "phantom": _SENT,
+    check.name: each.rests_on for each in checkers() if each.rests_on is not None for check in each.checks
 }
 """By check. On a design without controllers nothing needs `state:controller`."""
 COUNTS: Mapping[str, frozenset[Kind]] = {
-    "unseen": _SENT,
-    "lost-write": _SENT,
-    "inconsistent-offsets": frozenset({"op:poll", "op:poll-final"}),
-    "nonmonotonic-poll": frozenset({"op:poll", "op:poll-final"}),
-    "poll-skip": frozenset({"op:poll", "op:poll-final"}),
-    "topics-stay": frozenset({"op:topics"}),
-    "partitions-as-asked": frozenset({"op:topics"}),
-    "lawful-isr": _VIEWS,
-    "node-exits": frozenset({"node:started"}),
+    check.name: each.counts for each in checkers() if each.counts for check in each.checks
 }
 """By check. Taking such events away has to lower its number. Others compare two events, or take one of many."""
 NO_RULES = frozenset({"coverage", "stale-metadata", "produced", "committed", "grouped", "faults", "steps"})
 """The checks whose number says nothing of a rule."""
-OF_FILES = frozenset(
-    {"committed-kept", "one-content", "replicas-agree", "log-epochs-grow", "checkpoints-within-log", "torn-tails"}
-)
+OF_FILES = frozenset(check.name for each in checkers() if Need.LOGS in each.needs for check in each.checks)
 """The checks that rest on the files that nodes left, which no recorded journal has."""
 
 
