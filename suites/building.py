@@ -10,6 +10,7 @@ from fencepost.harness.plan.base import After, Expect, ExpectOutcome, Level
 from fencepost.harness.plan.conditions import (
     AdministratorServed,
     Converged,
+    IsrIs,
     LeaderIs,
     Logged,
     MetadataFrom,
@@ -109,6 +110,16 @@ def acknowledged(
 ) -> Acknowledged:
     """Require records that all in-sync replicas have, acknowledged to the usual producer between two instants."""
     return Acknowledged(by=by, acks="all", at_least=at_least, after=after, before=before)
+
+
+def goes_on(*requirements: str, more: int = 20) -> WorkloadAcks:
+    """Expect that producers go on: so many more records are acknowledged. Without requirements it shows LIVE-03."""
+    return WorkloadAcks(as_="goes-on", more=more, expect=must(*(requirements or ("LIVE-03",))))
+
+
+def returns_to_isr(broker: str) -> IsrIs:
+    """Expect that the broker is a member of t-0's ISR again."""
+    return IsrIs(as_="returned", partition="t-0", has=broker, expect=must("ISR-06"))
 
 
 def retried(step: Step) -> Step:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any, Final
+from typing import Any, Final, Literal
 
 from fencepost.harness.network.addresses import PEER_PORT
 from fencepost.harness.plan.conditions import LIVENESS_TIMEOUT_MS
@@ -22,6 +22,7 @@ CHANGE_MS: Final = 10_000
 """The time that a change of voters is given."""
 SET, DELETE = 0, 1
 """Operations of IncrementalAlterConfigs."""
+RESOURCE_TYPES: Final = {"topic": 2, "broker": 4}
 QUORUM: Final = "topics[0].partitions[0]"
 """The path to what `described_quorum` asks for."""
 MOST_BYTES: Final = 1 << 20
@@ -97,11 +98,22 @@ def listed(as_: str, node: str, topic: str, timestamp: int | str, **more: Any) -
 
 
 def configured(
-    as_: str, node: str, topic: str, settings: Mapping[str, str | None], *, validate_only: bool = False, **more: Any
+    as_: str,
+    node: str,
+    name: str,
+    settings: Mapping[str, str | None],
+    *,
+    of: Literal["topic", "broker"] = "topic",
+    operation: int = SET,
+    validate_only: bool = False,
+    **more: Any,
 ) -> ApiProbe:
-    """Set keys of a topic, or give those up that are None; or only validate that."""
+    """Set keys of a topic, or give those up that are None; or only validate that.
+
+    `of="broker"`: of the broker with this id, or of all brokers if `name` is empty.
+    """
     configs = [
-        {"name": key, "config_operation": DELETE if value is None else SET, "value": value}
+        {"name": key, "config_operation": DELETE if value is None else operation, "value": value}
         for key, value in settings.items()
     ]
     return ApiProbe(
@@ -109,7 +121,7 @@ def configured(
         node=node,
         api="incremental_alter_configs",
         body={
-            "resources": [{"resource_type": 2, "resource_name": topic, "configs": configs}],
+            "resources": [{"resource_type": RESOURCE_TYPES[of], "resource_name": name, "configs": configs}],
             "validate_only": validate_only,
         },
         **{"timeout_ms": ANSWER_MS, **more},

@@ -46,7 +46,7 @@ def cut_off(ms: int, draft: v.Draft) -> v.Plan:
         *_silent(target, leader, silent_ms),
         v.LeaderIs(as_="moved", partition="t-0", is_not=leader, expect=v.must("CLK-01")),
         # A leader that serves on hands out old metadata too, and a client that asks only that leader stays with it.
-        *(_learn(leader, others) if serves_on else [_goes_on()]),
+        *(_learn(leader, others) if serves_on else [v.goes_on()]),
         v.ProduceProbe(
             as_="promise",
             node=leader,
@@ -97,10 +97,6 @@ def _learn(leader: str, followers: list[str]) -> list[v.Step]:
     return [v.MetadataFrom(as_=f"{node}-knows", node=node, lacks=leader, expect=moved) for node in followers]
 
 
-def _goes_on() -> v.Step:
-    return v.WorkloadAcks(as_="goes-on", more=20, expect=v.must("LIVE-03"))
-
-
 @v.fault_scenario(
     "clocks-drift",
     "Wall clocks that drift apart, or are a day behind, end no lease, no session and no ISR membership",
@@ -123,7 +119,7 @@ def drifts(draft: v.Draft) -> v.Plan:
             v.IsrIs(as_=f"{word}-left", partition="t-0", lacks=broker, within_ms=500, expect=v.never("CLK-01"))
             for word, broker in (("slow", slow), ("yesterday", yesterday))
         ),
-        _goes_on(),
+        v.goes_on(),
         v.Heal(as_="exact", fault="fast"),
         *v.teardown(),
     ]

@@ -20,9 +20,9 @@ def follower_off(draft: v.Draft) -> v.Plan:
         *v.setup(leader),
         v.inject("unplug", v.DisconnectParameters(nodes=follower)),
         v.IsrIs(as_="left", partition="t-0", lacks=follower, expect=v.must("ISR-05")),
-        _goes_on(),
+        v.goes_on("ISR-05"),
         v.Heal(as_="plug", fault="unplug"),
-        _returns(follower),
+        v.returns_to_isr(follower),
         *v.teardown(),
     ]
     return draft.plan(steps, v.acknowledged("unplug.proven", before="plug.begun"))
@@ -43,9 +43,9 @@ def leader_off(draft: v.Draft) -> v.Plan:
         v.LeaderIs(
             as_="moved", partition="t-0", is_not=leader, expect=v.must(draft.target.rule("D631-07", "INT-28", "LD-31"))
         ),
-        _goes_on(),
+        v.goes_on("ISR-05"),
         v.Heal(as_="plug", fault="unplug"),
-        _returns(leader),
+        v.returns_to_isr(leader),
         *v.teardown(),
     ]
     return draft.plan(steps, v.acknowledged("unplug.proven", before="plug.begun"))
@@ -63,17 +63,9 @@ def short_of_processor(draft: v.Draft) -> v.Plan:
     steps = [
         *v.setup(leader),
         v.inject("squeeze", v.CpuParameters(nodes=follower, cpus=A_TENTH)),
-        _goes_on(),
+        v.goes_on("ISR-05"),
         v.Heal(as_="release", fault="squeeze"),
-        _returns(follower),
+        v.returns_to_isr(follower),
         *v.teardown(),
     ]
     return draft.plan(steps, v.acknowledged("squeeze.proven", before="release.begun"))
-
-
-def _goes_on() -> v.Step:
-    return v.WorkloadAcks(as_="goes-on", more=20, expect=v.must("ISR-05"))
-
-
-def _returns(broker: str) -> v.Step:
-    return v.IsrIs(as_="returned", partition="t-0", has=broker, expect=v.must("ISR-06"))

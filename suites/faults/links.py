@@ -37,9 +37,9 @@ def bridge(draft: v.Draft) -> v.Plan:
             as_="moved", partition="t-0", is_not=leader, expect=v.must(target.rule("D631-07", "INT-28", "LD-31"))
         ),
         # A leader that serves on hands out old metadata too, and a client that asks only that leader stays with it.
-        *([] if serves_on else [_goes_on()]),
+        *([] if serves_on else [v.goes_on("ISR-05")]),
         v.Heal(as_="mend", fault="split"),
-        _returns(leader),
+        v.returns_to_isr(leader),
         *v.teardown(),
     ]
     return draft.plan(steps, v.acknowledged("moved.ended"))
@@ -87,7 +87,7 @@ def flapping(draft: v.Draft) -> v.Plan:
         v.inject(
             "flap", v.FlappingParameters(nodes="leader:t-0", from_=follower, on_ms=ON_MS, off_ms=OFF_MS, count=TIMES)
         ),
-        _goes_on(),
+        v.goes_on("ISR-05"),
         v.Hold(as_="all-changes", after="flap.injected", ms=TIMES * (ON_MS + OFF_MS)),
         v.Heal(as_="mend", fault="flap"),
         *v.teardown(),
@@ -114,7 +114,13 @@ def torn(stream: str, draft: v.Draft) -> v.Plan:
             ),
         ),
     }
-    steps = [*v.setup(leader), faults[stream], _goes_on(MANY), v.Heal(as_="mend", fault="tear"), *v.teardown()]
+    steps = [
+        *v.setup(leader),
+        faults[stream],
+        v.goes_on("ISR-05", more=MANY),
+        v.Heal(as_="mend", fault="tear"),
+        *v.teardown(),
+    ]
     return _plan(draft, steps, "tear")
 
 
@@ -129,7 +135,7 @@ def slow(draft: v.Draft) -> v.Plan:
     steps = [
         *v.setup(leader),
         v.inject("far", v.SlowParameters(from_="followers:t-0", to="leader:t-0", latency_ms=100, rate_kb=40)),
-        _goes_on(100),
+        v.goes_on("ISR-05", more=100),
         v.Heal(as_="near", fault="far"),
         *v.teardown(),
     ]
@@ -155,20 +161,12 @@ def follower_lost(how: Callable[[str, str], v.Step], draft: v.Draft) -> v.Plan:
         *v.setup(leader),
         how(leader, follower),
         v.IsrIs(as_="left", partition="t-0", lacks=follower, expect=v.must("ISR-05")),
-        _goes_on(),
+        v.goes_on("ISR-05"),
         v.Heal(as_="mend", fault="lose"),
-        _returns(follower),
+        v.returns_to_isr(follower),
         *v.teardown(),
     ]
     return _plan(draft, steps, "lose")
-
-
-def _goes_on(more: int = 20) -> v.Step:
-    return v.WorkloadAcks(as_="goes-on", more=more, expect=v.must("ISR-05"))
-
-
-def _returns(broker: str) -> v.Step:
-    return v.IsrIs(as_="returned", partition="t-0", has=broker, expect=v.must("ISR-06"))
 
 
 def _plan(draft: v.Draft, steps: list[v.Step], fault: str) -> v.Plan:

@@ -26,7 +26,7 @@ def crash_loop(draft: v.Draft) -> v.Plan:
     steps = [
         *v.setup(leader),
         v.inject("loop", v.CrashLoopParameters(node=follower, lives_ms=LIVES_MS, until="ready")),
-        v.WorkloadAcks(as_="goes-on", more=MORE, expect=v.must("ISR-05")),
+        v.goes_on("ISR-05", more=MORE),
         v.Heal(as_="stay", fault="loop"),
         _back("back", follower, "ISR-06"),
         *v.teardown(),

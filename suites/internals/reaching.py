@@ -48,7 +48,7 @@ def stale_metadata(draft: v.Draft) -> v.Plan:
         v.IsrIs(
             as_="shrunk", partition="t-0", lacks=controller, expect=v.must("INT-02", "K343-04", "K343-58", "DINT-01")
         ),
-        v.WorkloadAcks(as_="goes-on", more=20, expect=v.must("LIVE-03")),
+        v.goes_on(),
         v.Registered(as_="given-up", node=leader, is_=False, within_ms=500, expect=v.never("K343-01")),
         v.LeaderIs(as_="deposed", partition="t-0", is_not=leader, within_ms=500, expect=v.never("INT-43")),
         *v.service_probes("alive", leader, v.answers("K343-57", "served"), repeat=1),

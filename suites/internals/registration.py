@@ -31,7 +31,7 @@ def at_the_znode(draft: v.Draft) -> v.Plan:
         *_ends(draft.target, duplicate.name),
         v.BrokerEpochAbove(as_="ousted", node=original, value="$epoch", within_ms=500, expect=v.never("DINT-17")),
         *v.service_probes("original", original, v.answers("INT-50", "served"), repeat=1)[:1],
-        v.WorkloadAcks(as_="goes-on", more=20, expect=v.must("LIVE-03")),
+        v.goes_on(),
         v.Heal(as_="duplicate-is-gone", fault="duplicate"),
         *v.teardown(),
     ]

@@ -144,7 +144,7 @@ def reassigned(draft: v.Draft) -> v.Plan:
         v.LeaderIs(as_="led", partition="t-0", is_=follower, expect=v.must("INT-38")),
         v.IsrIs(as_="in-sync", partition="t-0", is_=(follower, controller), expect=v.must("INT-10")),
         v.Znode(as_="done", path=v.REASSIGN, exists=False, expect=v.must("DINT-20")),
-        v.WorkloadAcks(as_="goes-on", more=20, expect=v.must("LIVE-03")),
+        v.goes_on(),
         *v.teardown(),
     ]
     return draft.plan(

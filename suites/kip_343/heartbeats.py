@@ -76,7 +76,7 @@ def _given_up(target: v.TargetFacts, leader: str, follower: str, timing: v.Timin
         over,
         *([_joins(leader, follower)] if target.has_kip_343 else []),
         *v.service_probes("alone", leader, v.never_serves("K343-18"), after=after),
-        v.WorkloadAcks(as_="goes-on", more=20, expect=v.must("LIVE-03")),
+        v.goes_on(),
     ]
 
 

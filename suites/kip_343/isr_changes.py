@@ -46,7 +46,7 @@ def reply_lost(draft: v.Draft) -> v.Plan:
             after=v.After(event="unanswered.injected"),
         ),
         v.Heal(as_="answered", fault="unanswered"),
-        v.WorkloadAcks(as_="goes-on", more=20, expect=v.must("D343-09", "ISR-05", "LIVE-03")),
+        v.goes_on("D343-09", "ISR-05", "LIVE-03"),
         v.Heal(as_="fast", fault="slow"),
         v.IsrIs(as_="rejoined", partition="t-0", has=slow, expect=v.must("D343-09")),
         *v.teardown(),
@@ -84,7 +84,7 @@ def overtaken(draft: v.Draft) -> v.Plan:
         v.BrokerActive(as_="active", node=slow, expect=v.must("K343-32")),
         v.Heal(as_="answered", fault="unanswered"),
         v.IsrIs(as_="overwritten", partition="t-0", has=slow, within_ms=1500, expect=v.never("D343-08")),
-        v.WorkloadAcks(as_="goes-on", more=20, expect=v.must("LIVE-03")),
+        v.goes_on(),
         v.Heal(as_="fast", fault="slow"),
         v.IsrIs(as_="rejoined", partition="t-0", has=slow, expect=v.must("D343-09")),
         *v.teardown(),
@@ -124,7 +124,7 @@ def answered_late(draft: v.Draft) -> v.Plan:
             repeat=5,
             expect=v.never_serves("ISR-02"),
         ),
-        v.WorkloadAcks(as_="goes-on", more=20, expect=v.must("LIVE-03")),
+        v.goes_on(),
         *v.teardown(),
     ]
     return draft.timed(lease_ms=LEASE_MS, session_ms=SESSION_MS).plan(
@@ -178,7 +178,7 @@ def former_controller(draft: v.Draft) -> v.Plan:
             unchanged=("t-0",),
         ),
         v.Heal(as_="hears", fault="deaf"),
-        v.WorkloadAcks(as_="goes-on", more=20, expect=v.must("LIVE-03")),
+        v.goes_on(),
         v.TopicCreatedThrough(as_="works", node=follower, expect=v.must("INT-05")),
         *v.teardown(),
     ]

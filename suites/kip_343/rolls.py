@@ -69,7 +69,7 @@ def legacy_leader(draft: v.Draft) -> v.Plan:
         v.inject("silent", v.CutParameters(from_=raised, to=controller)),
         v.BrokerFenced(as_="given-up", node=raised, expect=v.must("K343-20", "K343-59")),
         v.BrokerFenced(as_="fenced", node=raised, by="itself", expect=v.must("K343-16")),
-        v.WorkloadAcks(as_="goes-on", more=20, expect=v.must("LIVE-03")),
+        v.goes_on(),
         v.Heal(as_="heard", fault="silent"),
         v.BrokerActive(as_="active", node=raised, expect=v.must("K343-21")),
         v.IsrIs(as_="in-sync", partition="t-0", has=raised, expect=v.must("D343-19")),

@@ -43,7 +43,7 @@ def build(how: str, draft: v.Draft) -> v.Plan:
     serves_on = target.unless("AK-04", v.never_serves("K631-32", "K631-31", "K631-43"), v.answers("K631-32", "served"))
     # A deposed leader that serves on hands out its old metadata too: a client that asks only that leader stays with it
     # until the links are mended.
-    unheld = v.WorkloadAcks(as_="goes-on", more=20, expect=v.must("LIVE-03"))
+    unheld = v.goes_on()
     goes_on = [] if target.differs("AK-04") else [unheld]
     steps = [
         *v.setup(leader),

@@ -117,7 +117,7 @@ def minority_side(draft: v.Draft) -> v.Plan:
         ),
         v.ActiveController(as_="elected", is_not="$old", expect=v.must("LIVE-02")),
         v.LeaderIs(as_="moved", partition="t-0", is_not=leader, expect=v.must("D631-07")),
-        v.WorkloadAcks(as_="goes-on", more=20, expect=v.must("LIVE-03")),
+        v.goes_on(),
         v.Heal(as_="mend", fault="cut"),
         *v.teardown(),
     ]

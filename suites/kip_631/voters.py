@@ -63,7 +63,7 @@ def replaced(draft: v.Draft) -> v.Plan:
             v.TopicCreatedThrough(as_=f"through-{broker}", node=broker, expect=v.must("K631-06", "K631-05", "LIVE-02"))
             for broker in BROKERS
         ),
-        v.WorkloadAcks(as_="goes-on", more=20, expect=v.must("LIVE-03")),
+        v.goes_on(),
         *v.teardown(),
     ]
     return draft.timed(lease_ms=LEASE_MS).plan(

@@ -48,7 +48,7 @@ def cordoned(draft: v.Draft) -> v.Plan:
         _set("cordon-all", leader, ALL),
         _directories("all-cordoned", leader, cordoned=(True, True)),
         *_refused("cordoned", leader, others),
-        v.WorkloadAcks(as_="goes-on", more=20, expect=v.must("K1066-03", "LIVE-03")),
+        v.goes_on("K1066-03", "LIVE-03"),
         v.LeaderIs(as_="leads", partition="t-0", is_=leader, expect=v.must("K1066-03")),
         v.inject("crash", v.KillParameters(nodes=leader)),
         v.LeaderIs(as_="succeeded", partition="t-0", is_not=leader, expect=v.must("LIVE-03")),

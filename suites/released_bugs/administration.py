@@ -8,32 +8,24 @@ from fencepost.suites import vocabulary as v
 from fencepost.suites.released_bugs.bug import ReleasedBug, asking, one_broker
 
 BROKER, BROKER_ID = v.node_name(v.BROKER_IDS[0]), str(v.BROKER_IDS[0])
-TOPIC, BROKER_CONFIG = 2, 4
-"""Types of resources in requests about configuration."""
+TOPIC = 2
+"""The type of resource of a topic in requests about configuration."""
 UNKNOWN_ID = "00000000-0000-4000-8000-0000000000ff"
 """An id that no topic has."""
-SET, APPEND = 0, 2
-"""Operations of IncrementalAlterConfigs."""
-
-
-def alter(as_: str, type: int, name: str, key: str, value: str, operation: int = SET, **more: Any) -> v.ApiProbe:
-    """Change one configuration key of a topic, or of a broker; the name `` stands for all brokers."""
-    configs = [{"name": key, "config_operation": operation, "value": value}]
-    resource = {"resource_type": type, "resource_name": name, "configs": configs}
-    return v.ApiProbe(
-        as_=as_,
-        node=BROKER,
-        api="incremental_alter_configs",
-        body={"resources": [resource], "validate_only": False},
-        timeout_ms=5000,
-        **more,
-    )
+APPEND = 2
+"""The operation of IncrementalAlterConfigs that adds to a list."""
 
 
 def appended_to_nothing(draft: v.Draft) -> v.Plan:
     steps: list[v.Step] = [
-        alter(
-            "append", BROKER_CONFIG, BROKER_ID, "no.such.key", "x", APPEND, expect=v.never_answers("ADM-02", "error:-1")
+        v.configured(
+            "append",
+            BROKER,
+            BROKER_ID,
+            {"no.such.key": "x"},
+            of="broker",
+            operation=APPEND,
+            expect=v.never_answers("ADM-02", "error:-1"),
         )
     ]
     return asking(draft, steps)
@@ -42,7 +34,9 @@ def appended_to_nothing(draft: v.Draft) -> v.Plan:
 def appended_to_nothing_yet(draft: v.Draft) -> v.Plan:
     """The key exists, and the topic has no value of it."""
     key, value = "leader.replication.throttled.replicas", f"0:{BROKER_ID}"
-    steps: list[v.Step] = [alter("append", TOPIC, "t", key, value, APPEND, expect=v.answers("ADM-02", "served"))]
+    steps: list[v.Step] = [
+        v.configured("append", BROKER, "t", {key: value}, operation=APPEND, expect=v.answers("ADM-02", "served"))
+    ]
     return asking(draft, steps)
 
 
@@ -135,8 +129,8 @@ def overrides_wiped(draft: v.Draft) -> v.Plan:
 
     steps: list[v.Step] = [
         refused("before"),
-        alter("first", BROKER_CONFIG, "", "log.retention.ms", "86400000"),
-        alter("second", BROKER_CONFIG, "", "log.retention.ms", "172800000"),
+        v.configured("first", BROKER, "", {"log.retention.ms": "86400000"}, of="broker"),
+        v.configured("second", BROKER, "", {"log.retention.ms": "172800000"}, of="broker"),
         v.ApiProbe(
             as_="changed",
             node=BROKER,
@@ -168,7 +162,7 @@ def retention_forgotten(draft: v.Draft) -> v.Plan:
             body={"transactional_id": None, "acks": -1, "timeout": 4000, "topic_data": [data]},
             expect=v.answers("ADM-04", "served"),
         ),
-        alter("unrelated", BROKER_CONFIG, "", "message.max.bytes", "2000000"),
+        v.configured("unrelated", BROKER, "", {"message.max.bytes": "2000000"}, of="broker"),
         # The broker looks for expired segments for the first time 30 s after its start.
         v.Hold(after="unrelated.ended", ms=36_000),
         v.ApiProbe(
@@ -220,10 +214,19 @@ def replica_on_cordoned_directories(draft: v.Draft) -> v.Plan:
 
     named = [{"partition_index": 0, "broker_ids": [int(BROKER_ID)]}]
     steps: list[v.Step] = [
-        alter("cordon", BROKER_CONFIG, BROKER_ID, "cordoned.log.dirs", "*", expect=v.answers("ADM-04", "served")),
+        v.configured(
+            "cordon", BROKER, BROKER_ID, {"cordoned.log.dirs": "*"}, of="broker", expect=v.answers("ADM-04", "served")
+        ),
         created("placed-by-the-cluster", 38, num_partitions=1, replication_factor=1, assignments=[]),
         created("placed-by-name", 39, num_partitions=-1, replication_factor=-1, assignments=named),
-        alter("open-again", BROKER_CONFIG, BROKER_ID, "cordoned.log.dirs", "", expect=v.answers("ADM-04", "served")),
+        v.configured(
+            "open-again",
+            BROKER,
+            BROKER_ID,
+            {"cordoned.log.dirs": ""},
+            of="broker",
+            expect=v.answers("ADM-04", "served"),
+        ),
     ]
     return asking(draft, steps)
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from fencepost.suites import vocabulary as v
-from fencepost.suites.released_bugs.administration import TOPIC, alter
 from fencepost.suites.released_bugs.bug import ReleasedBug, asking, small_cluster
 
 CONTROLLER = v.node_name(v.CONTROLLER_IDS[0])
@@ -14,11 +13,11 @@ DEADLINE_MS = 300_000
 def removed_setting(draft: v.Draft) -> v.Plan:
     """A topic has a setting that the new release no longer knows; another one of its settings is changed."""
     steps: list[v.Step] = [
-        alter("before", TOPIC, "t", "retention.ms", "86400000", expect=v.answers("ADM-02", "served")),
+        v.configured("before", FIRST, "t", {"retention.ms": "86400000"}, expect=v.answers("ADM-02", "served")),
         v.Roll(as_="new-controller", node=CONTROLLER, release="new"),
         v.Roll(as_="new-broker", node=FIRST, release="new"),
         v.LeaderIs(as_="back", partition="t-0", is_=FIRST, expect=v.must("UPG-02")),
-        alter("after", TOPIC, "t", "retention.ms", "172800000", expect=v.answers("UPG-06", "served")),
+        v.configured("after", FIRST, "t", {"retention.ms": "172800000"}, expect=v.answers("UPG-06", "served")),
     ]
     return _patient(asking(draft, steps, config={"message.format.version": "2.8"}))
 

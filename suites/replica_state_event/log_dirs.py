@@ -83,7 +83,7 @@ def fails(which: FailingReplica, draft: v.Draft) -> v.Plan:
             repeat=2,
             expect=v.answers("DRSE-06", "served"),
         ),
-        v.WorkloadAcks(as_="goes-on", more=20, expect=v.must("LIVE-03")),
+        v.goes_on(),
         *([] if level == "base" else _no_znode(target, broker)),
         *restored(broker),
         *v.teardown(),
@@ -185,10 +185,7 @@ def _moves_now(leader: str) -> list[v.Step]:
 
 
 def _removed(follower: str) -> list[v.Step]:
-    return [
-        v.IsrIs(as_="removed", partition="t-0", lacks=follower, expect=v.must("RSE-32")),
-        v.WorkloadAcks(as_="goes-on", more=20, expect=v.must("LIVE-03")),
-    ]
+    return [v.IsrIs(as_="removed", partition="t-0", lacks=follower, expect=v.must("RSE-32")), v.goes_on()]
 
 
 @v.replica_state_event_scenario(

@@ -43,7 +43,7 @@ def taken(draft: v.Draft) -> v.Plan:
         v.BrokerEpochAbove(as_="ousted", node=original, value="$epoch", within_ms=300, expect=v.never("DLD-01")),
         v.LeaderIs(as_="deposed", partition="t-0", is_not=original, within_ms=300, expect=v.never("DLD-01")),
         *v.service_probes("original", original, v.answers("DLD-01", "served"), repeat=1),
-        v.WorkloadAcks(as_="goes-on", more=20, expect=v.must("LIVE-03")),
+        v.goes_on(),
         v.Heal(as_="duplicate-is-gone", fault="duplicate"),
         *v.teardown(),
     ]
@@ -79,7 +79,7 @@ def after_expiry(draft: v.Draft) -> v.Plan:
         *v.service_probes("original", original, v.never_serves("DLD-15"), repeat=1),
         v.Heal(as_="mend", fault="cut"),
         v.NodeExited(as_="original-ends", node=original, code=LOST_ITS_ID, expect=v.must("DLD-01")),
-        v.WorkloadAcks(as_="goes-on", more=20, expect=v.must("LIVE-03")),
+        v.goes_on(),
         v.Heal(as_="duplicate-dies", fault="duplicate"),
         v.Registered(as_="free", node=original, is_=False, expect=v.must("LD-10")),
         v.Start(as_="original-starts", nodes=original),

@@ -21,7 +21,7 @@ def paused(draft: v.Draft) -> v.Plan:
         *v.setup(leader),
         v.inject("sleep", v.PauseParameters(nodes=follower)),
         v.IsrIs(as_="dropped", partition="t-0", is_=(leader, other), expect=v.must("LD-70", "LD-23")),
-        v.WorkloadAcks(as_="goes-on", more=20, expect=v.must("LD-70")),
+        v.goes_on("LD-70"),
         v.Registered(as_="gone", node=follower, is_=False, expect=v.must("LD-10")),
         v.Heal(as_="wake", fault="sleep"),
         v.IsrIs(as_="rejoined", partition="t-0", has=follower, expect=v.must("LD-71", "LD-16")),

@@ -36,7 +36,7 @@ def killed(draft: v.Draft) -> v.Plan:
             for broker in others
         ),
         v.IsrIs(as_="without", partition="t-0", lacks=leader, expect=v.must("DLD-34")),
-        v.WorkloadAcks(as_="goes-on", more=20, expect=v.must("LD-55")),
+        v.goes_on("LD-55"),
         v.Heal(as_="restart", fault="kill"),
         v.IsrIs(as_="rejoined", partition="t-0", has=leader, expect=v.must("LD-49")),
         v.LeaderIs(as_="leads-again", partition="t-0", is_=leader, within_ms=1000, expect=v.never("LD-45")),
@@ -81,7 +81,7 @@ def waits(draft: v.Draft) -> v.Plan:
         v.ProduceProbe(as_="not-yet", node="$new", topic="t", acks=1, repeat=5, expect=v.answers("DLD-06", "error:6")),
         v.fetched("nor-its-follower", guest, "t", 0, repeat=5, every_ms=200, expect=v.answers("DRACK-05", "error:6")),
         v.IsrIs(as_="at-last", partition="t-0", is_=("$new", guest), expect=v.must("LD-52")),
-        v.WorkloadAcks(as_="goes-on", more=20, expect=v.must("LD-55")),
+        v.goes_on("LD-55"),
         *v.teardown(),
     ]
     return draft.plan(
@@ -119,7 +119,7 @@ def paused(draft: v.Draft) -> v.Plan:
             for acks in (1, "all")
         ),
         v.LeaderIs(as_="moved", partition="t-0", is_not=leader, expect=v.must("LD-12")),
-        v.WorkloadAcks(as_="goes-on", more=20, expect=v.must("LD-55")),
+        v.goes_on("LD-55"),
         v.Heal(as_="wake", fault="sleep"),
         v.BrokerEpochAbove(as_="anew", node=leader, value="$broker-epoch", expect=v.must("DLD-16")),
         v.BrokerActive(as_="returned", node=leader, expect=v.must("DLD-16")),
@@ -208,7 +208,7 @@ def preferred_returns(draft: v.Draft) -> v.Plan:
         *v.setup(leader),
         v.inject("kill", v.KillParameters(nodes=leader)),
         v.LeaderIs(as_="moved", partition="t-0", is_not=leader, expect=v.must("LD-31")),
-        v.WorkloadAcks(as_="goes-on", more=20, expect=v.must("LD-55")),
+        v.goes_on("LD-55"),
         v.Heal(as_="restart", fault="kill"),
         *returns,
         *v.teardown(),
@@ -240,7 +240,7 @@ def replaced_unheard(draft: v.Draft) -> v.Plan:
         v.Logged(as_="drops-them", node=leader, says=r"\bt-0: asks for ISR", after=v.After(event="deaf.injected")),
         v.IsrIs(as_="overwritten", partition="t-0", is_=leader, within_ms=1000, expect=v.never("ISR-02")),
         v.Heal(as_="hears", fault="deaf"),
-        v.WorkloadAcks(as_="goes-on", more=20, expect=v.must("LIVE-03")),
+        v.goes_on(),
         *v.teardown(),
     ]
     return draft.timed(session_ms=HEARD_MS, lag_ms=DROPPED_MS).plan(

@@ -75,7 +75,7 @@ def _moves(leader: str) -> list[v.Step]:
         v.Registered(as_="gone", node=leader, is_=False, expect=v.must("LD-10")),
         v.LeaderIs(as_="moved", partition="t-0", is_not=leader, expect=v.must("LD-12")),
         v.LeaderEpochAbove(as_="next", partition="t-0", value="$epoch", expect=v.must("LD-50")),
-        v.WorkloadAcks(as_="goes-on", more=20, expect=v.must("LD-55")),
+        v.goes_on("LD-55"),
     ]
 
 
