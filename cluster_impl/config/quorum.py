@@ -78,6 +78,11 @@ class QuorumConfig(Table):
     )
 
     @property
+    def controller_listener(self) -> str:
+        """Return the name of the listeners of controllers; empty, so without security, if none is named."""
+        return next(iter(self.controller_listeners), "")
+
+    @property
     def snapshot_timeout(self) -> float:
         """The silence after which a controller that was to make a snapshot counts as gone."""
         return 3 * self.controller_heartbeat_interval + self.request_timeout

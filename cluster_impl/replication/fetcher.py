@@ -18,12 +18,9 @@ from fencepost.cluster_impl.replication.replica import LogEpochEnd, Replica
 from fencepost.cluster_impl.replication.validation import PartitionError
 from fencepost.cluster_impl.storage.epochs import UNDEFINED_EPOCH
 from fencepost.cluster_impl.wire import messages as m
-from fencepost.cluster_impl.wire.client import Connection
+from fencepost.cluster_impl.wire.client import Connect, Connection
 from fencepost.cluster_impl.wire.errors import Error
-from fencepost.cluster_impl.wire.hosts import Hosts
-from fencepost.cluster_impl.wire.login import Access
 from fencepost.cluster_impl.wire.on_demand import OnDemandConnection
-from fencepost.cluster_impl.wire.registry import KAFKA
 
 log = logging.getLogger(__name__)
 
@@ -63,14 +60,11 @@ class Following:
 class Fetcher:
     """The follower of one leader. Runs as one task while there are partitions."""
 
-    def __init__(
-        self, leader: int, control: ControlPlane, config: DataPlaneConfig, hosts: Hosts, login: Access | None
-    ) -> None:
+    def __init__(self, leader: int, control: ControlPlane, config: DataPlaneConfig, connect: Connect) -> None:
         self.leader = leader
         self._control = control
         self._config = config
-        self._hosts = hosts
-        self._login = login
+        self._connect = connect
         self._partitions: dict[TopicPartition, Following] = {}
         self._changed = asyncio.Event()
         self._connection = OnDemandConnection[Endpoint]()
@@ -179,17 +173,8 @@ class Fetcher:
         endpoint = broker.endpoints.get(self._config.inter_broker_listener) if broker else None
         if endpoint is None:
             raise ConnectionError(f"no live broker {self.leader} is known")
-        return await self._connection.to(endpoint, lambda: self._open(endpoint))
-
-    async def _open(self, endpoint: Endpoint) -> Connection:
-        return await Connection.open(
-            endpoint.host,
-            endpoint.port,
-            KAFKA,
-            f"broker-{self._control.broker_id}-fetcher",
-            hosts=self._hosts,
-            timeout=_CONNECT_TIMEOUT_S,
-            login=self._login,
+        return await self._connection.to(
+            endpoint, lambda: self._connect(endpoint.host, endpoint.port, _CONNECT_TIMEOUT_S)
         )
 
     async def _truncate(self, connection: Connection, followings: Sequence[Following]) -> None:

@@ -34,10 +34,9 @@ from fencepost.cluster_impl.replication.store import ReplicaStore
 from fencepost.cluster_impl.replication.validation import PartitionError
 from fencepost.cluster_impl.storage.directory import LogDir, LogDirError
 from fencepost.cluster_impl.storage.log_dirs import LogDirs
+from fencepost.cluster_impl.wire.client import Connect
 from fencepost.cluster_impl.wire.codec import Malformed
 from fencepost.cluster_impl.wire.errors import Error
-from fencepost.cluster_impl.wire.hosts import Hosts
-from fencepost.cluster_impl.wire.login import Access
 
 log = logging.getLogger(__name__)
 
@@ -52,17 +51,15 @@ class ReplicaManager:
         control: ControlPlane,
         config: DataPlaneConfig,
         dirs: LogDirs,
-        hosts: Hosts,
-        login: Access | None = None,
+        connect: Connect,
         rules: Rules = KIP_101,
     ) -> None:
-        """`login`: how this broker connects to the leaders it follows."""
+        """`connect` opens connections to the leaders that this broker follows."""
         self.control = control
         self.config = config
         self.transitions: list[TransitionListener] = []
         """Called after a replica has changed its role or lost it."""
-        self._hosts = hosts
-        self._login = login
+        self._connect = connect
         self._store = ReplicaStore(control.broker_id, config, dirs, self._lost, rules)
         self._replicas = self._store.replicas
         self._topics: dict[UUID, str] = {}
@@ -222,7 +219,7 @@ class ReplicaManager:
 
     def _fetcher(self, leader: int) -> Fetcher:
         if leader not in self._fetchers:
-            self._fetchers[leader] = Fetcher(leader, self.control, self.config, self._hosts, self._login)
+            self._fetchers[leader] = Fetcher(leader, self.control, self.config, self._connect)
         return self._fetchers[leader]
 
     def _close_idle_fetchers(self) -> None:

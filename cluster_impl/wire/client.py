@@ -6,6 +6,7 @@ import asyncio
 import os
 import ssl
 from collections import deque
+from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from typing import Any, Self, cast
 
@@ -204,3 +205,14 @@ class Connection(FramedProtocol):
             if not expected.answer.done():
                 reason = f"{self.peer} did not answer {expected.api.name} v{expected.version}: {reason}"
                 expected.answer.set_exception(ConnectionError(reason))
+
+
+Connect = Callable[[str, int, float], Awaitable[Connection]]
+"""Opens a connection to a host and port within seconds. Raises ConnectionError or TimeoutError with a message."""
+
+
+def connector(registry: Registry, client_id: str, hosts: Hosts, access: Access | None = None) -> Connect:
+    """Return the way in which a node connects to others of one kind."""
+    return lambda host, port, timeout: Connection.open(
+        host, port, registry, client_id, hosts=hosts, timeout=timeout, login=access
+    )

@@ -29,7 +29,7 @@ from fencepost.cluster_impl.replication.replica import Replica
 from fencepost.cluster_impl.replication.rules import KIP_101, Rules
 from fencepost.cluster_impl.storage.log_dirs import LogDirs
 from fencepost.cluster_impl.wire.batches import parse
-from fencepost.cluster_impl.wire.client import Connection
+from fencepost.cluster_impl.wire.client import Connection, connector
 from fencepost.cluster_impl.wire.codec import Message, RequestMessage
 from fencepost.cluster_impl.wire.errors import Error
 from fencepost.cluster_impl.wire.hosts import Hosts
@@ -51,7 +51,9 @@ class Broker:
         self.endpoints: dict[str, Endpoint] = {}
         self.control = StaticControl(world, broker_id)
         self.log_dirs = LogDirs.open([path / name for name in DISKS], CLUSTER_ID, broker_id)
-        self.replicas = ReplicaManager(self.control, config, self.log_dirs, Hosts(), rules=rules)
+        self.replicas = ReplicaManager(
+            self.control, config, self.log_dirs, connector(KAFKA, f"broker-{broker_id}-fetcher", Hosts()), rules
+        )
         self.apis = BrokerApis(self.control, self.replicas, config, tuple(settings_of(DataPlaneConfig, {})))
         self.server = Server(KAFKA, FetchSessions(config.fetch_session_slots).among(self.apis.handlers))
         self.stopped = False

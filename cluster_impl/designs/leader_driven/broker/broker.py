@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections.abc import Callable, Collection, Mapping, Sequence
+from contextlib import AsyncExitStack
 from pathlib import Path
 from typing import Any
 
@@ -24,6 +25,7 @@ from fencepost.cluster_impl.designs.leader_driven.broker.registration import Bro
 from fencepost.cluster_impl.designs.leader_driven.partition.replica_context import ReplicaContext
 from fencepost.cluster_impl.designs.leader_driven.state_changes.monitor import StateChangeMonitor
 from fencepost.cluster_impl.designs.on_zookeeper.producer_ids import ProducerIds
+from fencepost.cluster_impl.designs.shared.background_tasks import BackgroundTasks
 from fencepost.cluster_impl.designs.shared.strays import Strays
 from fencepost.cluster_impl.replication.control_plane import (
     NO_EPOCH,
@@ -35,6 +37,7 @@ from fencepost.cluster_impl.replication.control_plane import (
 )
 from fencepost.cluster_impl.replication.manager import ReplicaManager
 from fencepost.cluster_impl.replication.progress import ReplicaRole
+from fencepost.cluster_impl.replication.rules import REPLICATION_V2, Rules
 from fencepost.cluster_impl.storage.log_dirs import LogDirs
 
 log = logging.getLogger(__name__)
@@ -53,7 +56,7 @@ class LeaderDrivenBroker:
         claim: IdClaim,
         cluster_id: str,
         dirs: LogDirs,
-        make_replicas: Callable[[ControlPlane], ReplicaManager],
+        make_replicas: Callable[[ControlPlane, Rules], ReplicaManager],
     ) -> None:
         self._settings = config.leader_driven
         self._zookeeper = zookeeper
@@ -80,9 +83,13 @@ class LeaderDrivenBroker:
         self._session: BrokerSession | None = None
         self._expired = asyncio.Event()
         self._is_leaving = False
-        self._tasks: list[asyncio.Task[None]] = []
+        self._tasks = BackgroundTasks()
+        self._closing = AsyncExitStack()
+        for part in (self._producer_ids, self._views, self._live):
+            self._closing.callback(part.close)
+        self._closing.push_async_callback(self._tasks.close)
         zookeeper.listeners.append(self._session_is)
-        self.replicas = make_replicas(self.control)
+        self.replicas = make_replicas(self.control, REPLICATION_V2)
         self._strays = Strays(dirs, self.replicas)
         self._context = ReplicaContext(
             broker_id,
@@ -96,20 +103,19 @@ class LeaderDrivenBroker:
     async def start(self) -> None:
         """Start the broker; return once it is registered, however many sessions that takes."""
         self._producer_ids.prepare()
-        self._tasks.append(asyncio.create_task(self._confirmation.run()))
-        self._tasks.append(asyncio.create_task(self._live.run()))
+        self._tasks.start(self._confirmation.run())
+        self._tasks.start(self._live.run())
         await self._live.known.wait()
         await self.settings.notifications.start()
-        self._tasks.append(asyncio.create_task(self.settings.notifications.run()))
+        self._tasks.start(self.settings.notifications.run())
         session = await self._joined()
-        self._tasks.append(asyncio.create_task(self._stay(session)))
+        self._tasks.start(self._stay(session))
         if self._settings.metrics_file is not None:
-            metrics = MetricsFile(self._settings.metrics_file, self.metrics)
-            self._tasks.append(asyncio.create_task(metrics.run()))
+            self._tasks.start(MetricsFile(self._settings.metrics_file, self.metrics).run())
 
     async def failed(self) -> None:
         """Wait for ever, or raise the failure of a part: NodeFailure if another process has the id."""
-        await asyncio.gather(*map(asyncio.shield, self._tasks))
+        await self._tasks.failed()
 
     async def leave(self) -> None:
         """Stop serving and give up the leaderships, so that other brokers can lead."""
@@ -125,12 +131,7 @@ class LeaderDrivenBroker:
         """Stop all tasks. Ephemeral znodes go with the session."""
         if self._session is not None:
             self._session.end()
-        for task in self._tasks:
-            task.cancel()
-        await asyncio.gather(*self._tasks, return_exceptions=True)
-        self._live.close()
-        self._views.close()
-        self._producer_ids.close()
+        await self._closing.aclose()
 
     # One session after the other
 

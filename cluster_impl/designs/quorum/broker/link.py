@@ -4,12 +4,9 @@ from __future__ import annotations
 
 from fencepost.cluster_impl.config.values import Voter
 from fencepost.cluster_impl.designs.quorum.broker.finder import ControllerFinder
-from fencepost.cluster_impl.wire.client import Connection
+from fencepost.cluster_impl.wire.client import Connect, Connection
 from fencepost.cluster_impl.wire.codec import R, RequestMessage
-from fencepost.cluster_impl.wire.hosts import Hosts
-from fencepost.cluster_impl.wire.login import Access
 from fencepost.cluster_impl.wire.on_demand import OnDemandConnection
-from fencepost.cluster_impl.wire.registry import QUORUM_CONTROLLER
 
 
 class ActiveControllerLink:
@@ -20,19 +17,10 @@ class ActiveControllerLink:
     does not delay another. `connect_timeout` is in seconds.
     """
 
-    def __init__(
-        self,
-        finder: ControllerFinder,
-        hosts: Hosts,
-        client_id: str,
-        connect_timeout: float,
-        login: Access | None = None,
-    ) -> None:
+    def __init__(self, finder: ControllerFinder, connect: Connect, connect_timeout: float) -> None:
         self._finder = finder
-        self._hosts = hosts
-        self._client_id = client_id
+        self._connect = connect
         self._connect_timeout = connect_timeout
-        self._login = login
         self._connection = OnDemandConnection[str]()
         finder.watchers.append(lambda active: self._connection.close_unless(_name(active)))
 
@@ -53,15 +41,7 @@ class ActiveControllerLink:
         return candidate.id, response
 
     async def _open(self, candidate: Voter, timeout: float) -> Connection:
-        connection = await Connection.open(
-            candidate.host,
-            candidate.port,
-            QUORUM_CONTROLLER,
-            self._client_id,
-            hosts=self._hosts,
-            timeout=min(timeout, self._connect_timeout),
-            login=self._login,
-        )
+        connection = await self._connect(candidate.host, candidate.port, min(timeout, self._connect_timeout))
         if self._finder.candidate() != candidate:
             connection.close()
             raise ConnectionError(f"{_name(candidate)} was given up while the connection to it was opened")

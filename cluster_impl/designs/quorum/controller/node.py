@@ -10,34 +10,26 @@ from fencepost.cluster_impl.designs.quorum.controller.controller_heartbeats impo
 from fencepost.cluster_impl.designs.quorum.raft.membership import VoterRequests
 from fencepost.cluster_impl.designs.quorum.raft.node import RaftNode
 from fencepost.cluster_impl.designs.quorum.raft.peer import PeerBook
+from fencepost.cluster_impl.designs.shared.node_shell import NodeShell
 from fencepost.cluster_impl.failures import NodeFailure
 from fencepost.cluster_impl.metrics.samples import Sample
 from fencepost.cluster_impl.security.cluster_action import require_cluster_action_for_all
-from fencepost.cluster_impl.security.configured import access_control_of, authorizer_of, login_of, users_of
-from fencepost.cluster_impl.security.tls import server_tls
+from fencepost.cluster_impl.security.configured import access_control_of, authorizer_of
 from fencepost.cluster_impl.storage.directory import LogDir
 from fencepost.cluster_impl.wire.codec import Malformed
-from fencepost.cluster_impl.wire.hosts import Hosts
 from fencepost.cluster_impl.wire.registry import QUORUM_CONTROLLER
-from fencepost.cluster_impl.wire.server import Server
 
 
 class ControllerNode:
     """Implements `fencepost.cluster_impl.node.Node`."""
 
     def __init__(self, config: QuorumControllerNodeConfig) -> None:
-        self._config = config
-        self._log_dir = LogDir.open(config.log_dir, config.quorum.cluster_id, config.controller_id)
-        hosts = Hosts.load(config.hosts_file)
-        login = login_of(config.security, config.quorum.controller_listeners[0])
-        self._raft = RaftNode(
-            config.controller_id,
-            config.quorum,
-            login,
-            self._log_dir,
-            hosts,
-        )
         quorum = config.quorum
+        self._log_dir = LogDir.open(config.log_dir, quorum.cluster_id, config.controller_id)
+        self._shell = shell = NodeShell(config)
+        shell.closing.callback(self._log_dir.close)
+        connect = shell.connector(quorum.controller_listener, QUORUM_CONTROLLER, f"controller-{config.controller_id}")
+        self._raft = RaftNode(config.controller_id, quorum, self._log_dir, connect)
         self._controller = QuorumController(
             config.controller_id,
             quorum.voter_ids,
@@ -52,11 +44,11 @@ class ControllerNode:
             config.controller_id,
             quorum.controller_heartbeat_interval,
             self._raft,
-            PeerBook(config.controller_id, quorum, hosts, login, self._raft.address_of),
+            PeerBook(connect, quorum.request_timeout, self._raft.address_of),
             self._controller.controller_heartbeat,
         )
         access = access_control_of(config.security, self._controller.access_control_entries)
-        self._server = Server(
+        self._server = shell.server(
             QUORUM_CONTROLLER,
             require_cluster_action_for_all(
                 {
@@ -66,17 +58,17 @@ class ControllerNode:
                 },
                 access or authorizer_of(config.security),
             ),
-            max_frame_bytes=config.max_request_bytes,
-            features=self._controller.features,
+            self._controller.features,
         )
 
     async def start(self) -> None:
         """Open the listeners and join the quorum. Raises OSError, CorruptQuorumState, LogGap."""
-        for listener in self._config.listeners:
-            security = self._config.security
-            users, tls = users_of(security, listener.name), server_tls(security, listener.name)
-            await self._server.listen(listener.host, listener.port, listener.name, users, tls)
+        closing = self._shell.closing
+        await self._shell.listen(lambda _: self._server)
+        closing.push_async_callback(self._raft.close)
+        closing.callback(self._controller.close)
         await self._raft.start(self._controller)
+        closing.push_async_callback(self._heartbeats.close)
         self._heartbeats.start()
 
     def metrics(self) -> Iterable[Sample]:
@@ -87,14 +79,10 @@ class ControllerNode:
         try:
             await self._raft.failed()
         except OSError as error:
-            raise NodeFailure(f"the disk of {self._config.log_dir} fails: {error}") from error
+            raise NodeFailure(f"the disk of {self._log_dir.path} fails: {error}") from error
         except Malformed as error:
             raise NodeFailure(f"this software cannot read the metadata: {error}") from error
 
     async def stop(self) -> None:
         """Leave the quorum; if this node leads, the others elect another leader at once."""
-        await self._heartbeats.close()
-        self._controller.close()
-        await self._raft.close()
-        await self._server.close()
-        self._log_dir.close()
+        await self._shell.closing.aclose()

@@ -41,10 +41,9 @@ from fencepost.cluster_impl.designs.quorum.raft.voters import Address, VoterHist
 from fencepost.cluster_impl.designs.quorum.raft.waiting import LostLeadership, WaitingCallers, complete
 from fencepost.cluster_impl.storage.directory import LogDir
 from fencepost.cluster_impl.wire import messages as m
+from fencepost.cluster_impl.wire.client import Connect
 from fencepost.cluster_impl.wire.codec import Malformed, Message
 from fencepost.cluster_impl.wire.errors import Error
-from fencepost.cluster_impl.wire.hosts import Hosts
-from fencepost.cluster_impl.wire.login import Access
 from fencepost.cluster_impl.wire.server import CloseConnection, Handler, Request
 
 log = logging.getLogger(__name__)
@@ -66,15 +65,8 @@ class _PendingRequest:
 class RaftNode:
     """A voter of the metadata quorum. `handlers` go on the controllers' listener, which may open before `start`."""
 
-    def __init__(
-        self,
-        node_id: int,
-        config: QuorumConfig,
-        login: Access | None,
-        log_dir: LogDir,
-        hosts: Hosts,
-    ) -> None:
-        """`login`: how this node connects to other controllers."""
+    def __init__(self, node_id: int, config: QuorumConfig, log_dir: LogDir, connect: Connect) -> None:
+        """`connect` opens connections to other controllers."""
         self._node_id = node_id
         self._config = config
         self._folder = log_dir.partition_path(TOPIC, PARTITION)
@@ -82,7 +74,7 @@ class RaftNode:
         self._configured = {voter.id: (voter.host, voter.port) for voter in config.voters}
         self._learned: dict[int, Address] = {}
         """Addresses that other controllers named."""
-        self._peers = PeerBook(node_id, config, hosts, login, self.address_of, self._learned.update)
+        self._peers = PeerBook(connect, config.request_timeout, self.address_of, self._learned.update)
         self._core: RaftCore | None = None
         self._log: MetadataLog
         self._state_file = QuorumStateFile(self._folder, config.cluster_id, tuple(sorted(config.voter_ids)))

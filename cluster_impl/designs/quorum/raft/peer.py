@@ -1,18 +1,14 @@
 """The connection from one controller to another."""
 
 import logging
-from collections.abc import Callable, Mapping
+from collections.abc import Awaitable, Callable, Mapping
 
-from fencepost.cluster_impl.config.quorum import QuorumConfig
 from fencepost.cluster_impl.designs.quorum.raft.messages import Request, Response
 from fencepost.cluster_impl.designs.quorum.raft.translate import named_voters, read_response, request_message
 from fencepost.cluster_impl.designs.quorum.raft.voters import Address
-from fencepost.cluster_impl.wire.client import Connection
+from fencepost.cluster_impl.wire.client import Connect, Connection
 from fencepost.cluster_impl.wire.codec import Malformed, Message, R, RequestMessage
-from fencepost.cluster_impl.wire.hosts import Hosts
-from fencepost.cluster_impl.wire.login import Access
 from fencepost.cluster_impl.wire.on_demand import OnDemandConnection
-from fencepost.cluster_impl.wire.registry import QUORUM_CONTROLLER
 
 log = logging.getLogger(__name__)
 
@@ -28,18 +24,14 @@ class Peer:
         self,
         node_id: int,
         address: tuple[str, int],
-        hosts: Hosts,
-        client_id: str,
+        connect: Connect,
         timeout: float,
-        login: Access | None,
         learned: Callable[[Mapping[int, Address]], None] = lambda _: None,
     ) -> None:
         self.node_id = node_id
         self._host, self._port = address
-        self._hosts = hosts
-        self._client_id = client_id
+        self._connect = connect
         self._timeout = timeout
-        self._login = login
         self._learned = learned
         self._connection = OnDemandConnection[str]()
         self._silent = False
@@ -80,38 +72,26 @@ class Peer:
         target = f"controller {self.node_id}"
         return await self._connection.request(target, self._open, message, version, self._timeout)
 
-    async def _open(self) -> Connection:
-        return await Connection.open(
-            self._host,
-            self._port,
-            QUORUM_CONTROLLER,
-            self._client_id,
-            hosts=self._hosts,
-            timeout=self._timeout,
-            login=self._login,
-        )
+    def _open(self) -> Awaitable[Connection]:
+        return self._connect(self._host, self._port, self._timeout)
 
 
 class PeerBook:
     """Connections to other controllers, made as they are needed, each at the newest known address.
 
-    `address_of` returns host and port of a controller, None if no address is known. `learned` is called with the
-    addresses that responses name.
+    `timeout` is for each request, in seconds. `address_of` returns host and port of a controller, None if no address is
+    known. `learned` is called with the addresses that responses name.
     """
 
     def __init__(
         self,
-        node_id: int,
-        config: QuorumConfig,
-        hosts: Hosts,
-        login: Access | None,
+        connect: Connect,
+        timeout: float,
         address_of: Callable[[int], Address | None],
         learned: Callable[[Mapping[int, Address]], None] = lambda _: None,
     ) -> None:
-        self._client_id = f"controller-{node_id}"
-        self._config = config
-        self._hosts = hosts
-        self._login = login
+        self._connect = connect
+        self._timeout = timeout
         self._address_of = address_of
         self._learned = learned
         self._peers: dict[int, tuple[Address, Peer]] = {}
@@ -126,8 +106,7 @@ class PeerBook:
             return known[1]
         if known is not None:
             known[1].close()
-        timeout = self._config.request_timeout
-        peer = Peer(node_id, address, self._hosts, self._client_id, timeout, self._login, self._learned)
+        peer = Peer(node_id, address, self._connect, self._timeout, self._learned)
         self._peers[node_id] = (address, peer)
         return peer
 

@@ -30,7 +30,7 @@ log = logging.getLogger(__name__)
 
 
 class IsrChanges(Protocol):
-    """The way to change ISRs at the configured level: IsrWriter or IsrRequester."""
+    """The way to change ISRs at the configured level: IsrWriter or IsrProposals."""
 
     async def change(self, proposal: IsrProposal, timeout: float) -> IsrOutcome: ...
 
@@ -39,8 +39,8 @@ class ZkControlPlane:
     """Implements `replication.control_plane.ControlPlane`.
 
     `lifecycle` is None below the level of KIP-343: there a broker serves from its first metadata on, even without a
-    controller or a session. `broker_epoch` returns the epoch of this process, `informed_at` the broker epoch at which
-    metadata arrived last. `request_timeout` limits, in seconds, the wait for the outcome of an ISR change.
+    controller or a session. `broker_epoch` returns the epoch of this process. `request_timeout` limits, in seconds, the
+    wait for the outcome of an ISR change.
     """
 
     def __init__(
@@ -50,7 +50,6 @@ class ZkControlPlane:
         cache: MetadataCache,
         settings: BrokerSettings,
         broker_epoch: Callable[[], int],
-        informed_at: Callable[[], int],
         isr_changes: IsrChanges,
         producer_ids: ProducerIds,
         link: ControllerLink,
@@ -62,7 +61,6 @@ class ZkControlPlane:
         self._cache = cache
         self._settings = settings
         self._broker_epoch = broker_epoch
-        self._informed_at = informed_at
         self._isr_changes = isr_changes
         self._producer_ids = producer_ids
         self._link = link
@@ -74,7 +72,7 @@ class ZkControlPlane:
         predecessor."""
         if self._lifecycle is None:
             return self._cache.known
-        return self._lifecycle.serving(time.monotonic()) and self._informed_at() == self._lifecycle.incarnation
+        return self._lifecycle.serving(time.monotonic()) and self._cache.informed_at == self._lifecycle.incarnation
 
     def completes_begun(self) -> bool:
         """Return True. KIP-343: existing requests are completed, new ones are not accepted."""

@@ -9,13 +9,13 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections.abc import Callable, Iterable, Mapping
-from typing import Protocol
 from uuid import UUID
 
 from fencepost.cluster_impl.api.serving import body_of
 from fencepost.cluster_impl.designs.shared.guards import first_error
 from fencepost.cluster_impl.designs.shared.topic_requests import NO_TOPIC_ID
 from fencepost.cluster_impl.designs.zk_controller.broker.metadata import MetadataCache
+from fencepost.cluster_impl.designs.zk_controller.broker.registration import ZnodeRegistration
 from fencepost.cluster_impl.designs.zk_controller.broker.request_guards import (
     ASSIGNMENT_GUARDS,
     STOP_GUARDS,
@@ -25,10 +25,10 @@ from fencepost.cluster_impl.designs.zk_controller.broker.request_guards import (
     RequestedStop,
     refusal_of,
 )
+from fencepost.cluster_impl.designs.zk_controller.broker.topic_configs import TopicConfigs
 from fencepost.cluster_impl.designs.zk_controller.control_requests import FULL, NO_LEADER_EPOCH, ControlRequest
 from fencepost.cluster_impl.designs.zk_controller.superseded import SupersededConnections
 from fencepost.cluster_impl.replication.control_plane import (
-    NO_EPOCH,
     NO_LEADER,
     Change,
     DataPlane,
@@ -53,52 +53,31 @@ PartitionState = m.LeaderAndIsrRequest.LeaderAndIsrPartitionState
 PartitionError = m.LeaderAndIsrResponse.LeaderAndIsrPartitionError
 
 
-class OwnRegistration(Protocol):
-    """The registration of this broker, as far as it is used here."""
-
-    @property
-    def epoch(self) -> int: ...
-
-    async def settled(self) -> None:
-        """Wait until no registration is in progress, whose epoch the controller may know before this broker does."""
-        ...
-
-
-class TopicSettings(Protocol):
-    """The settings of topics, by topic id."""
-
-    def get(self, topic_id: UUID) -> Mapping[str, str] | None: ...
-
-    def want(self, name: str, topic_id: UUID) -> None: ...
-
-    async def load(self, name: str, topic_id: UUID) -> None: ...
-
-
 class ControllerRequests:
     """Handles the requests of controllers. `handlers` are by API key, for the INTERNAL listener.
 
-    `below_topics` returns the settings that this broker was given at run time, under the topic's names.
+    `assignments` gets the last assignment of each partition that this broker holds. `below_topics` returns the settings
+    that this broker was given at run time, under the topic's names.
     """
 
     def __init__(
         self,
         broker_id: int,
-        registration: OwnRegistration,
-        settings: TopicSettings,
+        registration: ZnodeRegistration,
+        settings: TopicConfigs,
         cache: MetadataCache,
         data_plane: DataPlane,
+        assignments: dict[TopicPartition, KnownAssignment],
         below_topics: Callable[[], Mapping[str, str]] = dict,
     ) -> None:
         self.controller_epoch = 0
         """The newest epoch in a request that this process accepted."""
-        self.informed_at = NO_EPOCH
-        """The epoch of this broker at which metadata arrived last."""
         self._broker_id = broker_id
         self._registration = registration
         self._settings = settings
         self._below_topics = below_topics
         self._cache = cache
-        self._assignments: dict[TopicPartition, KnownAssignment] = {}
+        self._assignments = assignments
         self._one_at_a_time = asyncio.Lock()
         self._superseded = SupersededConnections()
         self._data_plane = data_plane
@@ -107,10 +86,6 @@ class ControllerRequests:
             m.StopReplicaRequest.API_KEY: self._handle_stop_replica,
             m.UpdateMetadataRequest.API_KEY: self._handle_update_metadata,
         }
-
-    def assignment(self, partition: TopicPartition) -> KnownAssignment | None:
-        """Return the last assignment of a partition that this broker holds."""
-        return self._assignments.get(partition)
 
     def settings_changed(self, topic_id: UUID | None = None) -> None:
         """Hand the replicas of a topic, or all of them, the settings that hold now."""
@@ -297,7 +272,6 @@ class ControllerRequests:
         """Apply the controller's metadata of brokers and partitions."""
         refused = self._refusal(body)
         if not refused:
-            self.informed_at = body.broker_epoch
             for topic in self._cache.update(body):
                 self._settings.want(topic.name, topic.topic_id)
         return m.UpdateMetadataResponse(error_code=refused)

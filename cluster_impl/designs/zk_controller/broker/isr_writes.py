@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Callable
+from collections.abc import Mapping
 from typing import Protocol
 
 from fencepost.cluster_impl.coordination.errors import BadVersionError, ConnectionLost, NoNodeError, SessionExpired
@@ -45,14 +45,14 @@ class StateStore(Protocol):
 
 
 class IsrWriter:
-    """Writes the states of partitions. `known` returns the assignment of a partition that this broker accepted last."""
+    """Writes the states of partitions. `assignments` has those that this broker accepted last."""
 
     def __init__(
-        self, broker_id: int, store: StateStore, known: Callable[[TopicPartition], KnownAssignment | None]
+        self, broker_id: int, store: StateStore, assignments: Mapping[TopicPartition, KnownAssignment]
     ) -> None:
         self._broker_id = broker_id
         self._store = store
-        self._assignments = known
+        self._assignments = assignments
         self._changed: dict[TopicPartition, None] = {}
         self._notifying: asyncio.Task[None] | None = None
 
@@ -72,7 +72,7 @@ class IsrWriter:
 
     async def _write(self, partition: TopicPartition, proposal: IsrProposal) -> IsrOutcome:
         """Write the state. An attempt without a response is repeated: at most one attempt at a version can succeed."""
-        known = self._assignments(partition)
+        known = self._assignments.get(partition)
         if known is None or known.topic_id != proposal.topic_id or known.leader_epoch != proposal.leader_epoch:
             return IsrRefused(Error.FENCED_LEADER_EPOCH)
         wanted = znodes.LeaderAndIsr(

@@ -10,9 +10,8 @@ from fencepost.cluster_impl.coordination.errors import ConnectionLost, Coordinat
 from fencepost.cluster_impl.coordination.zookeeper import ZooKeeper
 from fencepost.cluster_impl.designs.on_zookeeper.document import MalformedZnode
 from fencepost.cluster_impl.designs.zk_controller import znodes
-from fencepost.cluster_impl.designs.zk_controller.controller.runtime.channels import Connect
 from fencepost.cluster_impl.replication.control_plane import ClusterView, Endpoint
-from fencepost.cluster_impl.wire.client import Connection
+from fencepost.cluster_impl.wire.client import Connect, Connection
 from fencepost.cluster_impl.wire.codec import R, RequestMessage
 from fencepost.cluster_impl.wire.on_demand import OnDemandConnection
 

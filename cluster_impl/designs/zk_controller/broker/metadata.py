@@ -34,6 +34,8 @@ class MetadataCache:
         """Live brokers' incarnations by id. Only their fetches count (decision: credited by identity)."""
         self.known = False
         """True after the first update."""
+        self.informed_at = NO_EPOCH
+        """The epoch of this broker in the newest update."""
 
     def update(self, request: m.UpdateMetadataRequest) -> list[TopicView]:
         """Apply a request; return the topics that it names, in their new state."""
@@ -52,6 +54,7 @@ class MetadataCache:
             broker.id: broker.broker_epoch for broker in request.live_brokers if broker.broker_epoch != NO_EPOCH
         }
         self.known = True
+        self.informed_at = request.broker_epoch
         return [topics[name] for name in named if name in topics]
 
     def configured(self, topic_id: UUID, config: Mapping[str, str]) -> None:

@@ -10,10 +10,10 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections.abc import Callable, Mapping
-from typing import Any, Protocol
+from typing import Any
 
 from fencepost.cluster_impl.designs.zk_controller.controller.controller import RegisteredBroker
-from fencepost.cluster_impl.wire.client import Connection
+from fencepost.cluster_impl.wire.client import Connect, Connection
 from fencepost.cluster_impl.wire.codec import Message, RequestMessage
 from fencepost.cluster_impl.wire.on_demand import OnDemandConnection
 from fencepost.cluster_impl.wire.registry import ZK_BROKER
@@ -25,17 +25,6 @@ RETRY_BACKOFF = 0.3
 
 ResponseListener = Callable[[int, Message, Message], None]
 """Called with broker id, request and response."""
-
-
-class Connect(Protocol):
-    """Opens connections to brokers."""
-
-    async def __call__(self, host: str, port: int, timeout: float) -> Connection:
-        """Open a connection to the INTERNAL listener of a broker, logged in where that is configured.
-
-        Raises ConnectionError or TimeoutError (`timeout` in seconds) with a message.
-        """
-        ...
 
 
 class Channels:

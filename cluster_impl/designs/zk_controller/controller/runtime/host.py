@@ -7,7 +7,6 @@ import contextlib
 import logging
 from collections.abc import Awaitable, Callable, Mapping
 
-from fencepost.cluster_impl.config.nodes import ZkControllerNodeConfig
 from fencepost.cluster_impl.coordination.errors import ConnectionLost, SessionExpired
 from fencepost.cluster_impl.coordination.zookeeper import ZooKeeper
 from fencepost.cluster_impl.designs.zk_controller.controller.controller import Controller
@@ -18,12 +17,9 @@ from fencepost.cluster_impl.designs.zk_controller.controller.runtime.elector imp
 from fencepost.cluster_impl.designs.zk_controller.controller.runtime.term import ActiveController, ControllerTerm
 from fencepost.cluster_impl.designs.zk_controller.controller.state.machines import ControllerConfig
 from fencepost.cluster_impl.designs.zk_controller.superseded import SupersededConnections
-from fencepost.cluster_impl.security.configured import login_of
 from fencepost.cluster_impl.wire import messages as m
-from fencepost.cluster_impl.wire.client import Connection
+from fencepost.cluster_impl.wire.client import Connect
 from fencepost.cluster_impl.wire.codec import Message
-from fencepost.cluster_impl.wire.hosts import Hosts
-from fencepost.cluster_impl.wire.registry import ZK_BROKER
 from fencepost.cluster_impl.wire.server import CloseConnection, Handler, Request
 
 log = logging.getLogger(__name__)
@@ -182,18 +178,11 @@ async def _end(*tasks: asyncio.Task[None]) -> BaseException | None:
 
 
 def controller_host(
-    config: ZkControllerNodeConfig, zookeeper: ZooKeeper, hosts: Hosts, is_registered: Callable[[], bool] = lambda: True
+    config: ControllerConfig, zookeeper: ZooKeeper, connect: Connect, is_registered: Callable[[], bool]
 ) -> ControllerHost:
-    """Return the controller host that a node's configuration asks for. Raises ConfigError."""
-    listener = config.data_plane.inter_broker_listener
-    settings = ControllerConfig(config.broker_id, listener, config.controller, config.data_plane.topics)
-    login = login_of(config.security, listener)
-    client_id = f"controller-{config.broker_id}"
-
-    async def connect(host: str, port: int, timeout: float) -> Connection:
-        return await Connection.open(host, port, ZK_BROKER, client_id, hosts=hosts, timeout=timeout, login=login)
+    """Return the controller host of a broker; `connect` opens its channels to brokers."""
 
     def make_channels(on_response: ResponseListener) -> Channels:
-        return Channels(connect, listener, config.controller.controller_socket_timeout, on_response)
+        return Channels(connect, config.listener, config.design.controller_socket_timeout, on_response)
 
-    return ControllerHost(config.broker_id, zookeeper, lambda: Controller(settings), make_channels, is_registered)
+    return ControllerHost(config.controller_id, zookeeper, lambda: Controller(config), make_channels, is_registered)

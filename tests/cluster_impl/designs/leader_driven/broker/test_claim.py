@@ -103,7 +103,7 @@ def a_broker(sessions: Sessions, monkeypatch: pytest.MonkeyPatch) -> tuple[IdCla
         claim,
         "cluster",
         cast("Any", ()),
-        lambda _: cast("Any", None),
+        lambda _, rules: cast("Any", None),
     )
     return claim, broker
 

@@ -25,9 +25,11 @@ from fencepost.cluster_impl.replication.control_plane import (
     ProducerIdsUnavailable,
 )
 from fencepost.cluster_impl.wire import messages as m
+from fencepost.cluster_impl.wire.client import connector
 from fencepost.cluster_impl.wire.codec import Message
 from fencepost.cluster_impl.wire.errors import Error
 from fencepost.cluster_impl.wire.hosts import Hosts
+from fencepost.cluster_impl.wire.registry import QUORUM_CONTROLLER
 from fencepost.cluster_impl.wire.server import CloseConnection, Request
 from tests.cluster_impl.designs.quorum.broker.scripted_controllers import ScriptedController, controllers
 
@@ -40,7 +42,9 @@ def broker(
     finder = finder or ControllerFinder(voters)
     lifecycle = LeaseLifecycle()
     lifecycle.answered(lifecycle.next_heartbeat(0), HeartbeatAnswer(Error.NONE, FenceState.FENCED, epoch, 10), 0)
-    link, forward_link = (ActiveControllerLink(finder, Hosts(), "broker-4", 5.0) for _ in range(2))
+    link, forward_link = (
+        ActiveControllerLink(finder, connector(QUORUM_CONTROLLER, "broker-4", Hosts()), 5.0) for _ in range(2)
+    )
     return QuorumControlPlane(4, "cluster", lifecycle, MetadataImage(), link, forward_link, finder, request_timeout)
 
 

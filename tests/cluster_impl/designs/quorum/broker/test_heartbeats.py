@@ -19,9 +19,11 @@ from fencepost.cluster_impl.designs.quorum.broker.link import ActiveControllerLi
 from fencepost.cluster_impl.designs.quorum.fence_state import FenceState
 from fencepost.cluster_impl.designs.shared.heartbeats import HeartbeatTiming
 from fencepost.cluster_impl.wire import messages as m
+from fencepost.cluster_impl.wire.client import connector
 from fencepost.cluster_impl.wire.codec import Message, signed16
 from fencepost.cluster_impl.wire.errors import Error
 from fencepost.cluster_impl.wire.hosts import Hosts
+from fencepost.cluster_impl.wire.registry import QUORUM_CONTROLLER
 from fencepost.cluster_impl.wire.server import Request
 from tests.cluster_impl.configs import config_of
 from tests.cluster_impl.designs.quorum.broker.scripted_controllers import ScriptedController, controllers
@@ -63,7 +65,7 @@ class BrokerUnderTest:
     def __post_init__(self) -> None:
         self.lifecycle = LeaseLifecycle()
         finder = ControllerFinder(self.voters)
-        self.link = ActiveControllerLink(finder, Hosts(), "broker-4", 5.0)
+        self.link = ActiveControllerLink(finder, connector(QUORUM_CONTROLLER, "broker-4", Hosts()), 5.0)
         self.heartbeats = LeaseHeartbeats(
             4,
             [m.BrokerHeartbeatRequest.Listener(name="CLIENT", host="node-4", port=signed16(40000))],

@@ -13,7 +13,7 @@ from fencepost.cluster_impl.designs.quorum.raft.membership import VoterRequests
 from fencepost.cluster_impl.designs.quorum.raft.node import RaftNode
 from fencepost.cluster_impl.designs.quorum.raft.waiting import LostLeadership
 from fencepost.cluster_impl.storage.directory import LogDir
-from fencepost.cluster_impl.wire.client import Connection
+from fencepost.cluster_impl.wire.client import Connection, connector
 from fencepost.cluster_impl.wire.codec import R, RequestMessage
 from fencepost.cluster_impl.wire.hosts import Hosts
 from fencepost.cluster_impl.wire.registry import QUORUM_CONTROLLER
@@ -90,7 +90,9 @@ class Quorum:
     async def start(self, node_id: int) -> None:
         directory = self._dirs[node_id] = LogDir.open(self.folder / str(node_id), CLUSTER_ID, node_id)
         heard = self.heard[node_id] = RecordingListener()
-        node = self.nodes[node_id] = RaftNode(node_id, self.config(), None, directory, Hosts())
+        node = self.nodes[node_id] = RaftNode(
+            node_id, self.config(), directory, connector(QUORUM_CONTROLLER, f"controller-{node_id}", Hosts())
+        )
         server = self._servers[node_id] = Server(
             QUORUM_CONTROLLER, {**node.handlers, **VoterRequests(node, CLUSTER_ID).handlers}
         )

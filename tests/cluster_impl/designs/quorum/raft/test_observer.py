@@ -22,9 +22,11 @@ from fencepost.cluster_impl.designs.quorum.raft.snapshot_format import snapshot_
 from fencepost.cluster_impl.designs.quorum.raft.translate import read_request, response_message
 from fencepost.cluster_impl.wire import batches as format_
 from fencepost.cluster_impl.wire import messages as m
+from fencepost.cluster_impl.wire.client import connector
 from fencepost.cluster_impl.wire.codec import Buffer, Malformed, R, RequestMessage
 from fencepost.cluster_impl.wire.errors import Error
 from fencepost.cluster_impl.wire.hosts import Hosts
+from fencepost.cluster_impl.wire.registry import QUORUM_CONTROLLER
 from tests.cluster_impl.designs.quorum.raft.local_quorum import CLUSTER_ID, TIMEOUT_S, Quorum
 from tests.waiting import until
 
@@ -241,7 +243,7 @@ async def test_one_address_is_enough_to_start_and_to_go_on_without_that_controll
     async with Quorum(tmp_path) as quorum:
         host, port = quorum.voters[1]
         finder = ControllerFinder([Voter(FIRST_ADDRESS, host, port, "CONTROLLER")])
-        link = ActiveControllerLink(finder, Hosts(), "broker-4", 5.0)
+        link = ActiveControllerLink(finder, connector(QUORUM_CONTROLLER, "broker-4", Hosts()), 5.0)
         applied: list[tuple[int, bytes]] = []
         observer = MetadataObserver(quorum.config(), link, finder, applied.extend, never_loaded)
         await observer.start()
@@ -268,7 +270,7 @@ async def observers(quorum: Quorum) -> dict[int, int]:
 async def test_an_observer_follows_a_real_quorum_through_elections(tmp_path: Path) -> None:
     async with Quorum(tmp_path) as quorum:
         finder = ControllerFinder([Voter(node_id, *address) for node_id, address in quorum.voters.items()])
-        link = ActiveControllerLink(finder, Hosts(), "broker-4", 5.0)
+        link = ActiveControllerLink(finder, connector(QUORUM_CONTROLLER, "broker-4", Hosts()), 5.0)
         applied: list[tuple[int, bytes]] = []
         observer = MetadataObserver(quorum.config(), link, finder, applied.extend, never_loaded, broker_id=4)
         await observer.start()

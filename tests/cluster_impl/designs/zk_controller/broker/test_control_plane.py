@@ -46,7 +46,6 @@ class Given:
         self.lifecycle = Lifecycle(timeout=60.0)
         self.cache = MetadataCache("c")
         self.epoch = EPOCH
-        self.informed_at = -1
         self.failures = Failures()
         self.control = ZkControlPlane(
             ME,
@@ -54,7 +53,6 @@ class Given:
             self.cache,
             cast("BrokerSettings", settings),
             lambda: self.epoch,
-            lambda: self.informed_at,
             Granting(),
             cast("ProducerIds", None),
             cast("ControllerLink", link),
@@ -69,12 +67,11 @@ class Given:
         self.lifecycle.answered(heartbeat, Error.NONE, BrokerState.ACTIVE, time.monotonic())
 
     def informed(self, **brokers: int) -> None:
-        self.informed_at = self.epoch
         live = [
             m.UpdateMetadataRequest.UpdateMetadataBroker(id=int(id.removeprefix("b")), broker_epoch=epoch)
             for id, epoch in brokers.items()
         ]
-        self.cache.update(m.UpdateMetadataRequest(controller_id=5, live_brokers=live))
+        self.cache.update(m.UpdateMetadataRequest(controller_id=5, broker_epoch=self.epoch, live_brokers=live))
 
 
 def test_a_broker_serves_once_it_is_active_and_has_metadata() -> None:

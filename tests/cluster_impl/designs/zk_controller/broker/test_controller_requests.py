@@ -11,7 +11,7 @@ import pytest
 
 from fencepost.cluster_impl.designs.zk_controller.broker.controller_requests import PIECE, ControllerRequests
 from fencepost.cluster_impl.designs.zk_controller.broker.metadata import MetadataCache
-from fencepost.cluster_impl.designs.zk_controller.broker.request_guards import REQUEST_GUARDS
+from fencepost.cluster_impl.designs.zk_controller.broker.request_guards import REQUEST_GUARDS, KnownAssignment
 from fencepost.cluster_impl.designs.zk_controller.control_requests import (
     EPOCH_DURING_DELETE,
     FULL,
@@ -77,12 +77,13 @@ class Recorder:
 
 class Given:
     def __init__(self) -> None:
-        self.registration = Known()
+        self.assignments: dict[TopicPartition, KnownAssignment] = {}
+        known: Any = Known()
         self.cache = MetadataCache("c")
         self.data_plane = Recorder()
         self.below: Mapping[str, str] = {}
         self.requests = ControllerRequests(
-            ME, self.registration, self.registration, self.cache, self.data_plane, lambda: self.below
+            ME, known, known, self.cache, self.data_plane, self.assignments, lambda: self.below
         )
 
     def assign(
@@ -226,7 +227,7 @@ def test_what_a_full_request_does_not_name_is_stopped(given: Given) -> None:
     named.partition_index = 1
     assert given.assign(named, kind=FULL) == (0, [0])
     assert given.data_plane.changes[1] == ReplicaStopped(topic="t", topic_id=TOPIC, partition=0)
-    assert given.requests.assignment(TopicPartition("t", 0)) is None
+    assert TopicPartition("t", 0) not in given.assignments
 
 
 def test_a_request_of_many_partitions_leaves_the_loop_its_turn_and_keeps_its_order(given: Given) -> None:

@@ -54,7 +54,7 @@ LEADS = KnownAssignment(TOPIC, 5, 2)
 
 
 async def changed(store: MemoryZnodes, wanted: IsrProposal, known: KnownAssignment | None = LEADS) -> IsrOutcome:
-    writer = IsrWriter(ME, store, lambda _: known)
+    writer = IsrWriter(ME, store, {} if known is None else {PARTITION: known})
     outcome = await writer.change(wanted, 1.0)
     if writer._notifying is not None:
         await writer._notifying
@@ -124,7 +124,7 @@ async def test_without_zookeeper_the_fate_of_a_change_stays_unknown() -> None:
         store = Silent()
         store.put(PATH, znodes.write_state(state(4, 5, 6)), 3)
         store.breaks.append(False)
-        return await IsrWriter(ME, store, lambda _: KnownAssignment(TOPIC, 5, 2)).change(proposal(4), 0.05)
+        return await IsrWriter(ME, store, {PARTITION: LEADS}).change(proposal(4), 0.05)
 
     assert isinstance(await ask(), IsrUnknown)
 
@@ -132,9 +132,9 @@ async def test_without_zookeeper_the_fate_of_a_change_stays_unknown() -> None:
 async def test_changes_that_come_together_share_a_notification() -> None:
     async def many() -> MemoryZnodes:
         store = MemoryZnodes()
-        writer = IsrWriter(ME, store, lambda _: KnownAssignment(TOPIC, 5, 2))
-        for index in range(20):
-            partition = TopicPartition("t", index)
+        partitions = [TopicPartition("t", index) for index in range(20)]
+        writer = IsrWriter(ME, store, dict.fromkeys(partitions, LEADS))
+        for partition in partitions:
             store.put(znodes.state(partition), znodes.write_state(state(4, 5)), 3)
         wanted = [
             IsrProposal(topic="t", topic_id=TOPIC, partition=index, leader_epoch=5, isr=(4,), version=3)

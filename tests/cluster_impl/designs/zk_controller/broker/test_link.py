@@ -19,7 +19,7 @@ from fencepost.cluster_impl.designs.zk_controller.broker.lifecycle import Lifecy
 from fencepost.cluster_impl.designs.zk_controller.broker.link import BrokerAddresses, ControllerLink
 from fencepost.cluster_impl.designs.zk_controller.broker.log_dir_failures import EventSender
 from fencepost.cluster_impl.designs.zk_controller.broker_state import BrokerState
-from fencepost.cluster_impl.replication.control_plane import NO_EPOCH, BrokerView, ClusterView, Endpoint, TopicPartition
+from fencepost.cluster_impl.replication.control_plane import BrokerView, ClusterView, Endpoint, TopicPartition
 from fencepost.cluster_impl.wire import messages as m
 from fencepost.cluster_impl.wire.client import Connection
 from fencepost.cluster_impl.wire.codec import Message
@@ -75,7 +75,7 @@ ME = 9
 def create_topic(link: ControllerLink) -> Awaitable[object]:
     nothing: Any = None
     control = ZkControlPlane(
-        ME, None, nothing, nothing, lambda: 7, lambda: NO_EPOCH, nothing, nothing, link, nothing, request_timeout=1.0
+        ME, None, nothing, nothing, lambda: 7, nothing, nothing, link, nothing, request_timeout=1.0
     )
     return control.forward(m.CreateTopicsRequest(topics=[m.CreateTopicsRequest.CreatableTopic(name="t")]), 7)
 

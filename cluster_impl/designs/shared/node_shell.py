@@ -1,0 +1,49 @@
+"""A node around its design: hosts, security, connections to other nodes, listeners, and the order of closing."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from contextlib import AsyncExitStack
+
+from fencepost.cluster_impl.config.nodes import NodeConfig
+from fencepost.cluster_impl.security.configured import login_of, users_of
+from fencepost.cluster_impl.security.tls import server_tls
+from fencepost.cluster_impl.wire.client import Connect, connector
+from fencepost.cluster_impl.wire.hosts import Hosts
+from fencepost.cluster_impl.wire.registry import Registry
+from fencepost.cluster_impl.wire.server import FeatureReport, Handler, Server
+
+
+class NodeShell:
+    """`closing` gets each part as it is opened or started, and closes the latest first.
+
+    Raises ConfigError for security that cannot be used.
+    """
+
+    def __init__(self, config: NodeConfig) -> None:
+        self.hosts = Hosts.load(config.hosts_file)
+        self.closing = AsyncExitStack()
+        self._security = config.security
+        self._listeners = [
+            (at, users_of(config.security, at.name), server_tls(config.security, at.name)) for at in config.listeners
+        ]
+        self._max_request_bytes = config.max_request_bytes
+
+    def connector(self, listener: str, registry: Registry, client_id: str) -> Connect:
+        """Return the way to connect to listeners of this name on other nodes. Raises ConfigError."""
+        return connector(registry, client_id, self.hosts, login_of(self._security, listener))
+
+    def server(
+        self,
+        registry: Registry,
+        handlers: Mapping[int, Handler],
+        features: Callable[[], FeatureReport] | None = None,
+    ) -> Server:
+        server = Server(registry, handlers, max_frame_bytes=self._max_request_bytes, features=features)
+        self.closing.push_async_callback(server.close)
+        return server
+
+    async def listen(self, server_of: Callable[[str], Server]) -> None:
+        """Open all listeners; `server_of` returns the server of a listener's name. Raises OSError with a message."""
+        for at, users, tls in self._listeners:
+            await server_of(at.name).listen(at.host, at.port, at.name, users, tls)
