@@ -1,15 +1,12 @@
-"""AlterConfigs and IncrementalAlterConfigs, which the control plane decides, and the shape of their responses."""
+"""AlterConfigs and IncrementalAlterConfigs: the outcome of each resource, and the responses."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from fencepost.cluster_impl.replication.control_plane import ControlPlane
 from fencepost.cluster_impl.wire import messages as m
-from fencepost.cluster_impl.wire.codec import Message
 from fencepost.cluster_impl.wire.errors import Error
-from fencepost.cluster_impl.wire.server import Request
 
 AlterRequest = m.AlterConfigsRequest | m.IncrementalAlterConfigsRequest
 AlterResponse = m.AlterConfigsResponse | m.IncrementalAlterConfigsResponse
@@ -23,19 +20,6 @@ class Outcome:
     name: str
     error: Error = Error.NONE
     message: str | None = None
-
-
-class ConfigChanges:
-    """Forwards requests to the control plane, and answers with an error if no node responds."""
-
-    def __init__(self, control: ControlPlane) -> None:
-        self._control = control
-
-    async def handle(self, body: AlterRequest, request: Request) -> Message:
-        try:
-            return await self._control.forward(body, request.version)
-        except (ConnectionError, TimeoutError) as error:
-            return refused_changes(body, request, Error.REQUEST_TIMED_OUT, str(error))
 
 
 def response_to(request: AlterRequest, outcomes: Iterable[Outcome]) -> AlterResponse:
@@ -55,10 +39,3 @@ def response_to(request: AlterRequest, outcomes: Iterable[Outcome]) -> AlterResp
             for at in outcomes
         ]
     )
-
-
-def refused_changes(
-    body: AlterRequest, request: Request | None = None, error: Error = Error.NOT_CONTROLLER, message: str | None = None
-) -> AlterResponse:
-    """Refuse every resource of a request."""
-    return response_to(body, [Outcome(at.resource_type, at.resource_name, error, message) for at in body.resources])

@@ -161,16 +161,3 @@ def _entry(name: str, values: list[Synonym], setting: Setting | None, *, read_on
 
 def _type(form: str) -> Type:
     return _TYPES.get(form, Type.LIST if "separated by" in form else Type.STRING)
-
-
-def refused_configs(body: m.DescribeConfigsRequest, request: Request) -> m.DescribeConfigsResponse:
-    return m.DescribeConfigsResponse(
-        results=[
-            Result(
-                error_code=Error.BROKER_NOT_AVAILABLE,
-                resource_type=resource.resource_type,
-                resource_name=resource.resource_name,
-            )
-            for resource in body.resources
-        ]
-    )

@@ -98,20 +98,3 @@ async def _when_done(
         for each in waiting:
             each.decided.cancel()
     return response
-
-
-def refused_delete_records(
-    body: m.DeleteRecordsRequest, request: Request, error: Error = Error.NOT_LEADER_OR_FOLLOWER
-) -> m.DeleteRecordsResponse:
-    return m.DeleteRecordsResponse(
-        topics=[
-            TopicResult(
-                name=topic.name,
-                partitions=[
-                    PartitionResult(partition_index=each.partition_index, low_watermark=_UNKNOWN, error_code=error)
-                    for each in topic.partitions
-                ],
-            )
-            for topic in body.topics
-        ]
-    )

@@ -21,7 +21,9 @@ from fencepost.cluster_impl.replication.purgatory import DelayedFetch
 from fencepost.cluster_impl.replication.replica import Replica
 from fencepost.cluster_impl.replication.validation import PartitionError
 from fencepost.cluster_impl.wire import messages as m
+from fencepost.cluster_impl.wire.codec import Message
 from fencepost.cluster_impl.wire.errors import Error
+from fencepost.cluster_impl.wire.refusals import refusal
 from fencepost.cluster_impl.wire.server import Request
 
 _RACKS_FROM = 11
@@ -66,7 +68,7 @@ class Fetch:
         follower = replica_state(body, request.version)
         is_client = follower.replica_id < 0
         if is_client and not self._control.serving():
-            return refused_fetch(body)
+            return refusal(body, Error.NOT_LEADER_OR_FOLLOWER)
         requested = [
             self._find(topic, partition, request.version) for topic in body.topics for partition in topic.partitions
         ]
@@ -135,10 +137,10 @@ class PendingFetch:
         self._order = [*range(start, len(requested)), *range(start)]
         """Each request begins with another partition, so that large responses starve none of them."""
 
-    def attempt(self, last: bool) -> m.FetchResponse | None:
+    def attempt(self, last: bool) -> Message | None:
         """Return the response, or None if waiting may bring more."""
         if self._reader.fencing_error():
-            return refused_fetch(self._body)
+            return refusal(self._body, Error.NOT_LEADER_OR_FOLLOWER)
         answers: dict[int, PartitionData] = {}
         limit = min(self._body.max_bytes, _LARGEST_RESPONSE)
         size, ready = 0, last or not self._requested
@@ -209,19 +211,3 @@ def replica_state(body: m.FetchRequest, version: int) -> ReplicaState:
     if version < _REPLICA_STATE_FROM:
         return ReplicaState(replica_id=body.replica_id, replica_epoch=NO_EPOCH)
     return body.replica_state or ReplicaState(replica_id=_CONSUMER, replica_epoch=NO_EPOCH)
-
-
-def refused_fetch(body: m.FetchRequest, error: Error = Error.NOT_LEADER_OR_FOLLOWER) -> m.FetchResponse:
-    return m.FetchResponse(
-        responses=[
-            m.FetchResponse.FetchableTopicResponse(
-                topic=topic.topic,
-                topic_id=topic.topic_id,
-                partitions=[
-                    PartitionData(partition_index=partition.partition, error_code=error, high_watermark=-1, records=b"")
-                    for partition in topic.partitions
-                ],
-            )
-            for topic in body.topics
-        ]
-    )

@@ -67,9 +67,3 @@ async def _space(path: Path) -> tuple[int, int]:
     except (OSError, TimeoutError):
         return _UNKNOWN, _UNKNOWN
     return found.f_blocks * found.f_frsize, found.f_bavail * found.f_frsize
-
-
-def refused_log_dirs(body: m.DescribeLogDirsRequest, request: Request) -> m.DescribeLogDirsResponse:
-    """Refuse with an error at the top, and before version 3 in the only other place."""
-    error = Error.BROKER_NOT_AVAILABLE
-    return m.DescribeLogDirsResponse(error_code=error, results=[Result(error_code=error, log_dir="")])

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from uuid import UUID
 
-from fencepost.cluster_impl.api.topics import Administration
+from fencepost.cluster_impl.api.topics import WantedTopics
 from fencepost.cluster_impl.config.data_plane import DataPlaneConfig
 from fencepost.cluster_impl.replication.control_plane import (
     NO_LEADER,
@@ -34,9 +34,9 @@ Topic = m.MetadataRequest.MetadataRequestTopic
 class ClusterDescription:
     """Answers from the control plane's view. Brokers that are dead, or without the client's listener, are absent."""
 
-    def __init__(self, control: ControlPlane, administration: Administration, config: DataPlaneConfig) -> None:
+    def __init__(self, control: ControlPlane, wanted: WantedTopics, config: DataPlaneConfig) -> None:
         self._control = control
-        self._administration = administration
+        self._wanted = wanted
         self._config = config
 
     async def metadata(self, body: m.MetadataRequest, request: Request) -> m.MetadataResponse:
@@ -76,9 +76,7 @@ class ClusterDescription:
     def _unknown(self, name: str, may_create: bool) -> m.MetadataResponse.MetadataResponseTopic:
         if may_create and self._config.auto_create_topics:
             error = Error.LEADER_NOT_AVAILABLE
-            self._administration.want_topic(
-                name, self._config.topics.partitions, self._config.topics.replication_factor
-            )
+            self._wanted.want(name, self._config.topics.partitions, self._config.topics.replication_factor)
         else:
             error = Error.UNKNOWN_TOPIC_OR_PARTITION
         return m.MetadataResponse.MetadataResponseTopic(error_code=error, name=name)

@@ -101,37 +101,3 @@ class Offsets:
         else:
             answer.leader_epoch, answer.end_offset = end.epoch, end.end_offset
         return answer
-
-
-def refused_list_offsets(body: m.ListOffsetsRequest, request: Request) -> m.ListOffsetsResponse:
-    error = Error.NOT_LEADER_OR_FOLLOWER
-    return m.ListOffsetsResponse(
-        topics=[
-            m.ListOffsetsResponse.ListOffsetsTopicResponse(
-                name=topic.name,
-                partitions=[
-                    PartitionOffset(
-                        partition_index=partition.partition_index, error_code=error, timestamp=-1, offset=-1
-                    )
-                    for partition in topic.partitions
-                ],
-            )
-            for topic in body.topics
-        ]
-    )
-
-
-def refused_epochs(body: m.OffsetForLeaderEpochRequest) -> m.OffsetForLeaderEpochResponse:
-    error = Error.NOT_LEADER_OR_FOLLOWER
-    return m.OffsetForLeaderEpochResponse(
-        topics=[
-            m.OffsetForLeaderEpochResponse.OffsetForLeaderTopicResult(
-                topic=topic.topic,
-                partitions=[
-                    EpochEndOffset(partition=partition.partition, error_code=error, leader_epoch=-1, end_offset=-1)
-                    for partition in topic.partitions
-                ],
-            )
-            for topic in body.topics
-        ]
-    )

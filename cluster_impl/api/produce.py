@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import itertools
 import time
-from collections.abc import Iterator
 
 from fencepost.cluster_impl.api.serving import Answer, fencing_error
 from fencepost.cluster_impl.replication.control_plane import ControlPlane, ProducerIdsUnavailable
@@ -14,7 +13,9 @@ from fencepost.cluster_impl.replication.purgatory import Acknowledgement
 from fencepost.cluster_impl.replication.replica import Replica
 from fencepost.cluster_impl.replication.validation import PartitionError
 from fencepost.cluster_impl.wire import messages as m
+from fencepost.cluster_impl.wire.codec import Message
 from fencepost.cluster_impl.wire.errors import Error
+from fencepost.cluster_impl.wire.refusals import refusal
 from fencepost.cluster_impl.wire.server import CloseConnection, Request
 
 PartitionResponse = m.ProduceResponse.PartitionProduceResponse
@@ -130,19 +131,9 @@ def _decide(answer: PartitionResponse, error: Error) -> None:
 
 def refused_produce(
     body: m.ProduceRequest, request: Request, error: Error = Error.NOT_LEADER_OR_FOLLOWER
-) -> m.ProduceResponse | None:
+) -> Message | None:
     """Refuse every partition; return None for acks=0, which has no response."""
-    if body.acks == ACKS_NONE:
-        return None
-    return m.ProduceResponse(responses=list(_refused_topics(body, error)))
-
-
-def _refused_topics(body: m.ProduceRequest, error: Error) -> Iterator[m.ProduceResponse.TopicProduceResponse]:
-    for topic in body.topic_data:
-        answers = [
-            PartitionResponse(index=data.index, error_code=error, base_offset=-1) for data in topic.partition_data
-        ]
-        yield m.ProduceResponse.TopicProduceResponse(name=topic.name, partition_responses=answers)
+    return None if body.acks == ACKS_NONE else refusal(body, error)
 
 
 class InitProducerIdApi:
@@ -151,16 +142,10 @@ class InitProducerIdApi:
     def __init__(self, control: ControlPlane) -> None:
         self._control = control
 
-    def handle(self, body: m.InitProducerIdRequest, request: Request) -> m.InitProducerIdResponse:
+    def handle(self, body: m.InitProducerIdRequest, request: Request) -> Message:
         if body.transactional_id is not None:
-            return refused_producer_id(body, request, Error.TRANSACTIONAL_ID_AUTHORIZATION_FAILED)
+            return refusal(body, Error.TRANSACTIONAL_ID_AUTHORIZATION_FAILED)
         try:
             return m.InitProducerIdResponse(producer_id=self._control.new_producer_id(), producer_epoch=0)
         except ProducerIdsUnavailable:
-            return refused_producer_id(body, request)
-
-
-def refused_producer_id(
-    body: m.InitProducerIdRequest, request: Request, error: Error = Error.COORDINATOR_NOT_AVAILABLE
-) -> m.InitProducerIdResponse:
-    return m.InitProducerIdResponse(error_code=error, producer_id=-1, producer_epoch=-1)
+            return refusal(body, Error.COORDINATOR_NOT_AVAILABLE)

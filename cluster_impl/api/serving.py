@@ -8,6 +8,7 @@ from typing import TypeVar
 from fencepost.cluster_impl.replication.control_plane import ControlPlane
 from fencepost.cluster_impl.wire.codec import Message
 from fencepost.cluster_impl.wire.errors import Error
+from fencepost.cluster_impl.wire.refusals import refusal
 from fencepost.cluster_impl.wire.server import CloseConnection, Handler, Request
 
 Body = TypeVar("Body", bound=Message)
@@ -44,6 +45,19 @@ def fencing_error(control: ControlPlane) -> Error:
 def body_of(request: Request, kind: type[Body]) -> Body:
     assert isinstance(request.body, kind)
     return request.body
+
+
+async def forwarded(control: ControlPlane, body: Message, request: Request) -> Message:
+    """Return the response of the control plane, or an error if no node responds."""
+    try:
+        return await control.forward(body, request.version)
+    except (ConnectionError, TimeoutError) as error:
+        return refusal(body, Error.REQUEST_TIMED_OUT, str(error))
+
+
+def refused(error: Error, message: str | None = None) -> Callable[[Message, Request], Message]:
+    """Return a function that refuses a request with this error."""
+    return lambda body, _: refusal(body, error, message)
 
 
 def close_connection(_: Message, request: Request) -> None:

@@ -9,7 +9,6 @@ from pathlib import Path
 from typing import Any, Generic, Protocol, TypeVar
 from uuid import UUID, uuid4
 
-from fencepost.cluster_impl.api.config_changes import refused_changes
 from fencepost.cluster_impl.replication.control_plane import (
     BrokerView,
     Change,
@@ -28,7 +27,7 @@ from fencepost.cluster_impl.replication.control_plane import (
 from fencepost.cluster_impl.wire import messages as m
 from fencepost.cluster_impl.wire.codec import Message
 from fencepost.cluster_impl.wire.errors import Error
-from fencepost.cluster_impl.wire.partition_refusals import PARTITION_REQUESTS, refused_partitions
+from fencepost.cluster_impl.wire.refusals import PARTITION_REQUESTS, refusal
 
 CLUSTER_ID = "static"
 
@@ -186,9 +185,9 @@ class World(Generic[B]):
             results = [m.DeleteTopicsResponse.DeletableTopicResult(name=topic.name) for topic in request.topics]
             return m.DeleteTopicsResponse(responses=results)
         if isinstance(request, PARTITION_REQUESTS):
-            return refused_partitions(request, Error.INVALID_REQUEST, "the assignment of this world is fixed")
+            return refusal(request, Error.INVALID_REQUEST, "the assignment of this world is fixed")
         if isinstance(request, m.AlterConfigsRequest | m.IncrementalAlterConfigsRequest):
-            return refused_changes(request, error=Error.INVALID_REQUEST, message="the settings here are fixed")
+            return refusal(request, Error.INVALID_REQUEST, "the settings here are fixed")
         assert isinstance(request, m.CreateTopicsRequest)
         response = m.CreateTopicsResponse()
         for wanted in request.topics:

@@ -9,9 +9,8 @@ from fencepost.cluster_impl.api.authorization.rules import Asker, Rule, each, jo
 from fencepost.cluster_impl.api.serving import Answer
 from fencepost.cluster_impl.security.entries import CLUSTER_NAME, AclOperation, ResourceType
 from fencepost.cluster_impl.wire import messages as m
-from fencepost.cluster_impl.wire.codec import Message
 from fencepost.cluster_impl.wire.errors import Error
-from fencepost.cluster_impl.wire.partition_refusals import refused_partitions
+from fencepost.cluster_impl.wire.refusals import refusal
 from fencepost.cluster_impl.wire.server import Handler, Request
 
 _TOPIC, _CLUSTER = Error.TOPIC_AUTHORIZATION_FAILED, Error.CLUSTER_AUTHORIZATION_FAILED
@@ -126,32 +125,20 @@ incremental_alter_configs = _settings(
 )
 
 
-def _of_cluster(operation: AclOperation, refuse: Any) -> Rule:
-    return whole(lambda _, asker: asker.cluster(operation), lambda body, _: cast("Message", refuse(body)))
+def _of_cluster(operation: AclOperation) -> Rule:
+    return whole(lambda _, asker: asker.cluster(operation), lambda body, _: refusal(body, _CLUSTER))
 
 
-describe_acls = _of_cluster(AclOperation.DESCRIBE, lambda _: m.DescribeAclsResponse(error_code=_CLUSTER))
-create_acls = _of_cluster(
-    AclOperation.ALTER,
-    lambda body: m.CreateAclsResponse(
-        results=[m.CreateAclsResponse.AclCreationResult(error_code=_CLUSTER) for _ in body.creations]
-    ),
-)
-delete_acls = _of_cluster(
-    AclOperation.ALTER,
-    lambda body: m.DeleteAclsResponse(
-        filter_results=[m.DeleteAclsResponse.DeleteAclsFilterResult(error_code=_CLUSTER) for _ in body.filters]
-    ),
-)
-update_features = _of_cluster(AclOperation.ALTER, lambda _: m.UpdateFeaturesResponse(error_code=_CLUSTER))
+describe_acls = _of_cluster(AclOperation.DESCRIBE)
+create_acls = delete_acls = update_features = _of_cluster(AclOperation.ALTER)
 create_partitions = each(
     "topics",
     lambda topic, asker: asker.topic(AclOperation.ALTER, topic.name),
     "results",
     lambda topic: m.CreatePartitionsResponse.CreatePartitionsTopicResult(name=topic.name, error_code=_TOPIC),
 )
-elect_leaders = _of_cluster(AclOperation.ALTER, lambda body: refused_partitions(body, _CLUSTER))
-alter_reassignments = _of_cluster(AclOperation.ALTER, lambda body: refused_partitions(body, _CLUSTER))
-list_reassignments = _of_cluster(AclOperation.DESCRIBE, lambda body: refused_partitions(body, _CLUSTER))
-describe_quorum = _of_cluster(AclOperation.DESCRIBE, lambda _: m.DescribeQuorumResponse(error_code=_CLUSTER))
-describe_log_dirs = _of_cluster(AclOperation.DESCRIBE, lambda _: m.DescribeLogDirsResponse(error_code=_CLUSTER))
+elect_leaders = alter_reassignments = _of_cluster(AclOperation.ALTER)
+list_reassignments = describe_quorum = _of_cluster(AclOperation.DESCRIBE)
+describe_log_dirs = whole(
+    lambda _, asker: asker.cluster(AclOperation.DESCRIBE), lambda _, __: m.DescribeLogDirsResponse(error_code=_CLUSTER)
+)

@@ -5,14 +5,14 @@ from __future__ import annotations
 from functools import partial
 from typing import Any, cast
 
-from fencepost.cluster_impl.api.authorization.rules import Asker, Rule, each, joined, whole, without
+from fencepost.cluster_impl.api.authorization.rules import Asker, each, joined, whole, without
 from fencepost.cluster_impl.api.groups.membership import refused_join
 from fencepost.cluster_impl.api.groups.offsets import refused_offset_fetch
 from fencepost.cluster_impl.api.serving import Answer
 from fencepost.cluster_impl.security.entries import AclOperation, ResourceType
 from fencepost.cluster_impl.wire import messages as m
-from fencepost.cluster_impl.wire.codec import Message
 from fencepost.cluster_impl.wire.errors import Error
+from fencepost.cluster_impl.wire.refusals import refusal
 from fencepost.cluster_impl.wire.server import Handler, Request
 
 _GROUP = Error.GROUP_AUTHORIZATION_FAILED
@@ -21,21 +21,14 @@ _SEVERAL_KEYS_FROM = 4
 _SEVERAL_GROUPS_FROM = 8
 
 
-def _member(response: type[Message]) -> Rule:
-    """READ on the group, for a request whose response has one error code."""
-    return whole(
-        lambda body, asker: asker.group(AclOperation.READ, body.group_id),
-        lambda _, __: response(error_code=_GROUP),  # type: ignore[call-arg]  # all of them have one
-    )
-
-
+_member = whole(
+    lambda body, asker: asker.group(AclOperation.READ, body.group_id), lambda body, _: refusal(body, _GROUP)
+)
 join = whole(
     lambda body, asker: asker.group(AclOperation.READ, body.group_id),
     lambda body, request: refused_join(body, request, _GROUP),
 )
-sync = _member(m.SyncGroupResponse)
-heartbeat = _member(m.HeartbeatResponse)
-leave = _member(m.LeaveGroupResponse)
+sync = heartbeat = leave = _member
 
 
 def find_coordinator(request: Request, asker: Asker, handler: Handler) -> Answer:
@@ -99,7 +92,7 @@ def offset_commit(request: Request, asker: Asker, handler: Handler) -> Answer:
     """READ on the group, and READ on each topic."""
     body = cast("m.OffsetCommitRequest", request.body)
     if not asker.group(AclOperation.READ, body.group_id):
-        return m.OffsetCommitResponse(topics=[_uncommitted(topic, _GROUP) for topic in body.topics])
+        return refusal(body, _GROUP)
     return _commit_topics(request, asker, handler)
 
 
@@ -123,7 +116,7 @@ def offset_delete(request: Request, asker: Asker, handler: Handler) -> Answer:
     """DELETE on the group, and READ on each topic."""
     body = cast("m.OffsetDeleteRequest", request.body)
     if not asker.group(AclOperation.DELETE, body.group_id):
-        return m.OffsetDeleteResponse(error_code=_GROUP)
+        return refusal(body, _GROUP)
     return _delete_topics(request, asker, handler)
 
 

@@ -8,11 +8,12 @@ from uuid import UUID
 
 from fencepost.cluster_impl.api.authorization.rules import Asker, Rule, each, whole, without
 from fencepost.cluster_impl.api.fetch import replica_state
-from fencepost.cluster_impl.api.produce import ACKS_NONE, refused_produce, refused_producer_id
+from fencepost.cluster_impl.api.produce import ACKS_NONE
 from fencepost.cluster_impl.api.serving import Answer
 from fencepost.cluster_impl.security.entries import AclOperation
 from fencepost.cluster_impl.wire import messages as m
 from fencepost.cluster_impl.wire.errors import Error
+from fencepost.cluster_impl.wire.refusals import refusal
 from fencepost.cluster_impl.wire.server import CloseConnection, Handler, Request
 
 _REFUSED = Error.TOPIC_AUTHORIZATION_FAILED
@@ -29,8 +30,8 @@ def produce(request: Request, asker: Asker, handler: Handler) -> Answer:
         return handler(request)
     if body.acks == ACKS_NONE:
         raise CloseConnection(f"{asker.principal} may not write to {denied[0].name}")
-    refused = refused_produce(m.ProduceRequest(acks=body.acks, topic_data=denied), request, _REFUSED)
-    assert refused is not None
+    refused = refusal(m.ProduceRequest(acks=body.acks, topic_data=denied), _REFUSED)
+    assert isinstance(refused, m.ProduceResponse)
     return without(
         request, handler, "topic_data", denied, lambda response: response.responses.extend(refused.responses)
     )
@@ -125,5 +126,5 @@ def offset_for_leader_epoch(request: Request, asker: Asker, handler: Handler) ->
 
 init_producer_id = whole(
     lambda _, asker: asker.cluster(AclOperation.IDEMPOTENT_WRITE) or asker.some_topic(AclOperation.WRITE),
-    lambda body, request: refused_producer_id(body, request, Error.CLUSTER_AUTHORIZATION_FAILED),
+    lambda body, _: refusal(body, Error.CLUSTER_AUTHORIZATION_FAILED),
 )

@@ -96,12 +96,3 @@ def subscribed_topics(metadata: bytes) -> Sequence[str] | None:
     except (struct.error, UnicodeDecodeError):
         return None
     return names
-
-
-def refused_groups(body: m.DeleteGroupsRequest, request: Request) -> m.DeleteGroupsResponse:
-    error = Error.COORDINATOR_NOT_AVAILABLE
-    return m.DeleteGroupsResponse(results=[GroupResult(group_id=name, error_code=error) for name in body.groups_names])
-
-
-def refused_offsets(body: m.OffsetDeleteRequest, request: Request) -> m.OffsetDeleteResponse:
-    return m.OffsetDeleteResponse(error_code=Error.COORDINATOR_NOT_AVAILABLE)

@@ -192,28 +192,3 @@ def refused_join(body: m.JoinGroupRequest, request: Request, error: Error = _UNA
         protocol_name=_nullable(None, request.version),
         member_id=body.member_id,
     )
-
-
-def refused_sync(body: m.SyncGroupRequest, request: Request) -> m.SyncGroupResponse:
-    return m.SyncGroupResponse(error_code=_UNAVAILABLE)
-
-
-def refused_heartbeat(body: m.HeartbeatRequest, request: Request) -> m.HeartbeatResponse:
-    return m.HeartbeatResponse(error_code=_UNAVAILABLE)
-
-
-def refused_leave(body: m.LeaveGroupRequest, request: Request) -> m.LeaveGroupResponse:
-    return m.LeaveGroupResponse(error_code=_UNAVAILABLE)
-
-
-def refused_list_groups(body: m.ListGroupsRequest, request: Request) -> m.ListGroupsResponse:
-    return m.ListGroupsResponse(error_code=_UNAVAILABLE)
-
-
-def refused_describe_groups(body: m.DescribeGroupsRequest, request: Request) -> m.DescribeGroupsResponse:
-    return m.DescribeGroupsResponse(
-        groups=[
-            m.DescribeGroupsResponse.DescribedGroup(group_id=group_id, error_code=_UNAVAILABLE)
-            for group_id in body.groups
-        ]
-    )

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from fencepost.cluster_impl.api.groups.coordinator import OFFSETS_TOPIC, Coordinator, partition_of
 from fencepost.cluster_impl.api.groups.offset_records import CommittedOffset
 from fencepost.cluster_impl.api.metadata import reachable
-from fencepost.cluster_impl.api.topics import Administration
+from fencepost.cluster_impl.api.topics import WantedTopics
 from fencepost.cluster_impl.config.data_plane import DataPlaneConfig
 from fencepost.cluster_impl.replication.control_plane import ControlPlane, TopicPartition
 from fencepost.cluster_impl.replication.validation import PartitionError
@@ -33,9 +33,9 @@ RequestedTopics = (
 class CoordinatorFinder:
     """Finds the broker that leads a group's offsets partition; the first request has the topic created."""
 
-    def __init__(self, control: ControlPlane, administration: Administration, config: DataPlaneConfig) -> None:
+    def __init__(self, control: ControlPlane, topics: WantedTopics, config: DataPlaneConfig) -> None:
         self._control = control
-        self._administration = administration
+        self._topics = topics
         self._config = config
 
     async def handle(self, body: m.FindCoordinatorRequest, request: Request) -> m.FindCoordinatorResponse:
@@ -54,7 +54,7 @@ class CoordinatorFinder:
         cluster = self._control.cluster()
         topic = cluster.topics.get(OFFSETS_TOPIC)
         if topic is None:
-            self._administration.want_topic(
+            self._topics.want(
                 OFFSETS_TOPIC,
                 self._config.offsets_topic_partitions,
                 self._config.offsets_topic_replication_factor,
@@ -225,10 +225,6 @@ def _commit_response(
             for topic in body.topics
         ]
     )
-
-
-def refused_commit(body: m.OffsetCommitRequest, request: Request) -> m.OffsetCommitResponse:
-    return _commit_response(body, Error.COORDINATOR_NOT_AVAILABLE, set())
 
 
 def refused_offset_fetch(

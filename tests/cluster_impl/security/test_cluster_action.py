@@ -10,8 +10,7 @@ import pytest
 
 from fencepost.cluster_impl.security.acl import AccessList, NoAuthorizer, Rule
 from fencepost.cluster_impl.security.cluster_action import (
-    ON_CONTROLLERS,
-    refusal,
+    denial,
     require_cluster_action,
     require_cluster_action_for_all,
 )
@@ -61,7 +60,7 @@ def error_of(response: Message) -> int:
 @pytest.mark.requirement("RSE-10", "RSE-13")
 def test_a_sender_without_the_permission_gets_error_31_in_every_version(key: int) -> None:
     api = ({**ZK_BROKER, **QUORUM_CONTROLLER})[key]
-    response = refusal(ACLS, "User:alice", api.request())
+    response = denial(ACLS, "User:alice", api.request())
     assert type(response) is api.response
     assert error_of(response) == 31
     for version in range(api.response.MIN_VERSION, api.response.MAX_VERSION + 1):
@@ -71,28 +70,28 @@ def test_a_sender_without_the_permission_gets_error_31_in_every_version(key: int
 @pytest.mark.parametrize("key", sorted(NODES_ONLY))
 def test_a_sender_with_the_permission_is_not_refused(key: int) -> None:
     request = ({**ZK_BROKER, **QUORUM_CONTROLLER})[key].request()
-    assert refusal(ACLS, "User:broker", request) is None
-    assert refusal(NoAuthorizer(), "User:alice", request) is None
+    assert denial(ACLS, "User:broker", request) is None
+    assert denial(NoAuthorizer(), "User:alice", request) is None
 
 
 @pytest.mark.parametrize("key", sorted({*KAFKA, DESCRIBE_QUORUM}))
 def test_what_clients_ask_needs_no_permission(key: int) -> None:
     request = ({**KAFKA, **QUORUM_CONTROLLER})[key].request()
-    assert refusal(ACLS, "User:ANONYMOUS", request) is None
+    assert denial(ACLS, "User:ANONYMOUS", request) is None
 
 
 @pytest.mark.parametrize("version", [14, 15])
 def test_a_follower_that_lacks_the_permission_gets_error_29_for_each_partition(version: int) -> None:
-    response = refusal(ACLS, "User:alice", follower_fetch(version))
+    response = denial(ACLS, "User:alice", follower_fetch(version))
     assert isinstance(response, m.FetchResponse)
     assert [(p.partition_index, p.error_code) for p in response.responses[0].partitions] == [(0, 29), (1, 29)]
     assert response.parts(12)
-    assert refusal(ACLS, "User:broker", follower_fetch(version)) is None
+    assert denial(ACLS, "User:broker", follower_fetch(version)) is None
 
 
 def test_a_consumer_may_say_that_it_is_no_replica() -> None:
     request = m.FetchRequest(replica_state=m.FetchRequest.ReplicaState(replica_id=-1))
-    assert refusal(ACLS, "User:alice", request) is None
+    assert denial(ACLS, "User:alice", request) is None
 
 
 def test_handlers_are_called_only_for_senders_with_the_permission() -> None:
@@ -119,19 +118,19 @@ def test_without_permissions_nothing_is_checked() -> None:
 @pytest.mark.requirement("K631-10")
 def test_a_controller_does_nothing_for_a_sender_without_the_permission(key: int) -> None:
     api = QUORUM_CONTROLLER[key]
-    response = refusal(ACLS, "User:alice", api.request(), ON_CONTROLLERS)
+    response = denial(ACLS, "User:alice", api.request(), on_controller=True)
     assert type(response) is api.response
-    assert refusal(ACLS, "User:broker", api.request(), ON_CONTROLLERS) is None
+    assert denial(ACLS, "User:broker", api.request(), on_controller=True) is None
 
 
 @pytest.mark.requirement("K631-10")
 def test_a_controller_tells_each_topic_that_cannot_be_created_or_deleted() -> None:
     creation = m.CreateTopicsRequest(topics=[m.CreateTopicsRequest.CreatableTopic(name="t")])
-    created = refusal(ACLS, "User:alice", creation, ON_CONTROLLERS)
+    created = denial(ACLS, "User:alice", creation, on_controller=True)
     assert isinstance(created, m.CreateTopicsResponse)
     assert [(each.name, each.error_code) for each in created.topics] == [("t", 31)]
     by_id = m.DeleteTopicsRequest.DeleteTopicState(topic_id=UUID(int=7))
-    deleted = refusal(ACLS, "User:alice", m.DeleteTopicsRequest(topics=[by_id], topic_names=["t"]), ON_CONTROLLERS)
+    deleted = denial(ACLS, "User:alice", m.DeleteTopicsRequest(topics=[by_id], topic_names=["t"]), on_controller=True)
     assert isinstance(deleted, m.DeleteTopicsResponse)
     found = [(each.name, each.topic_id.int, each.error_code) for each in deleted.responses]
     assert found == [(None, 7, 31), ("t", 0, 31)]
@@ -139,13 +138,13 @@ def test_a_controller_tells_each_topic_that_cannot_be_created_or_deleted() -> No
 
 @pytest.mark.requirement("K631-10")
 def test_a_controller_shows_its_metadata_to_no_sender_without_the_permission() -> None:
-    quorum = refusal(ACLS, "User:alice", m.DescribeQuorumRequest(), ON_CONTROLLERS)
+    quorum = denial(ACLS, "User:alice", m.DescribeQuorumRequest(), on_controller=True)
     assert isinstance(quorum, m.DescribeQuorumResponse)
     assert quorum.error_code == 31
     request = follower_fetch(12)
     request.replica_id = -1
-    assert refusal(ACLS, "User:alice", request) is None
-    fetched = refusal(ACLS, "User:alice", request, ON_CONTROLLERS)
+    assert denial(ACLS, "User:alice", request) is None
+    fetched = denial(ACLS, "User:alice", request, on_controller=True)
     assert isinstance(fetched, m.FetchResponse)
     assert [each.error_code for each in fetched.responses[0].partitions] == [29, 29]
 

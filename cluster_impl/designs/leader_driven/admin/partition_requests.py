@@ -24,7 +24,7 @@ from fencepost.cluster_impl.designs.shared.topic_requests import check_named_onc
 from fencepost.cluster_impl.replication.control_plane import TopicPartition
 from fencepost.cluster_impl.wire import messages as m
 from fencepost.cluster_impl.wire.errors import Error
-from fencepost.cluster_impl.wire.partition_refusals import refused_partitions
+from fencepost.cluster_impl.wire.refusals import refusal
 
 MoreResult = m.CreatePartitionsResponse.CreatePartitionsTopicResult
 Reassignable = m.AlterPartitionReassignmentsRequest.ReassignableTopic
@@ -81,7 +81,7 @@ class PartitionRequests:
             )
             return elected(await self._administrator.within(timeout, work, "The election"), named=named)
         except CommandFailed as failed:
-            refused = refused_partitions(request, failed.error, str(failed))
+            refused = refusal(request, failed.error, str(failed))
             assert isinstance(refused, m.ElectLeadersResponse)
             return refused
 

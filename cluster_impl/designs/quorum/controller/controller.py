@@ -9,13 +9,11 @@ from __future__ import annotations
 import asyncio
 import logging
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
 from functools import partial
-from typing import cast
+from typing import Any, cast
 from uuid import uuid4
 
-from fencepost.cluster_impl.api.acls import AclRequest, refused_acls
-from fencepost.cluster_impl.api.config_changes import AlterRequest, AlterResponse, refused_changes
 from fencepost.cluster_impl.config.data_plane import TopicDefaults
 from fencepost.cluster_impl.designs.quorum.controller import heartbeats
 from fencepost.cluster_impl.designs.quorum.controller.acls import create_acls, delete_acls, describe_acls
@@ -42,8 +40,8 @@ from fencepost.cluster_impl.security.access_control import Entries
 from fencepost.cluster_impl.wire import messages as m
 from fencepost.cluster_impl.wire.codec import Message
 from fencepost.cluster_impl.wire.errors import Error
-from fencepost.cluster_impl.wire.partition_refusals import PARTITION_REQUESTS, PartitionRequest, refused_partitions
 from fencepost.cluster_impl.wire.records import decode_record, encode_record
+from fencepost.cluster_impl.wire.refusals import refusal
 from fencepost.cluster_impl.wire.server import FeatureReport, Handler, Request
 
 log = logging.getLogger(__name__)
@@ -53,6 +51,12 @@ NO_NODE = -1
 
 RETRY = 0.1
 """Seconds between attempts to create a topic while too few brokers are known to be active."""
+
+Operation = Callable[[ControllerState, Any, float], ControllerResult[Message]]
+"""Decides on the body of a request at a time (seconds, monotonic). Raises NotHeardYet."""
+
+_TIMED_AT_ARRIVAL = (m.BrokerHeartbeatRequest, m.AlterIsrRequest)
+"""The requests that are decided as of their arrival: those of brokers, whose leases may end meanwhile."""
 
 
 class QuorumController:
@@ -86,21 +90,25 @@ class QuorumController:
         self._term: ActiveControllerTerm | None = None
         self._leader = NO_NODE
         self._timer: asyncio.TimerHandle | None = None
-        handlers: dict[int, Handler] = {
-            m.BrokerHeartbeatRequest.API_KEY: self._broker_heartbeat,
-            m.ControllerHeartbeatRequest.API_KEY: self._controller_heartbeat,
-            m.AlterIsrRequest.API_KEY: self._alter_isr,
-            m.CreateTopicsRequest.API_KEY: self._create_topics,
-            m.DeleteTopicsRequest.API_KEY: self._delete_topics,
-            **dict.fromkeys((kind.API_KEY for kind in PARTITION_REQUESTS), self._partitions),
-            m.AlterConfigsRequest.API_KEY: self._alter_configs,
-            m.IncrementalAlterConfigsRequest.API_KEY: self._alter_configs,
-            m.UpdateFeaturesRequest.API_KEY: self._update_features,
-            m.CreateAclsRequest.API_KEY: self._acls,
-            m.DescribeAclsRequest.API_KEY: self._acls,
-            m.DeleteAclsRequest.API_KEY: self._acls,
+        self._operations: Mapping[type[Message], Operation] = {
+            m.BrokerHeartbeatRequest: heartbeats.heartbeat,
+            m.ControllerHeartbeatRequest: controller_heartbeat,
+            m.AlterIsrRequest: alter_isr,
+            m.CreateTopicsRequest: self._created,
+            m.CreatePartitionsRequest: create_partitions,
+            m.ElectLeadersRequest: elect_leaders,
+            m.AlterPartitionReassignmentsRequest: alter_reassignments,
+            m.ListPartitionReassignmentsRequest: _at_any_time(list_reassignments),
+            m.AlterConfigsRequest: _at_any_time(alter_configs),
+            m.IncrementalAlterConfigsRequest: _at_any_time(alter_configs),
+            m.UpdateFeaturesRequest: _at_any_time(update_features),
+            m.CreateAclsRequest: _at_any_time(create_acls),
+            m.DescribeAclsRequest: _at_any_time(describe_acls),
+            m.DeleteAclsRequest: _at_any_time(delete_acls),
         }
-        self.handlers: Mapping[int, Handler] = {key: self._counted(handler) for key, handler in handlers.items()}
+        """The decision on each request; DeleteTopics has two, one after the other."""
+        keys = [request.API_KEY for request in self._operations]
+        self.handlers: Mapping[int, Handler] = dict.fromkeys([*keys, m.DeleteTopicsRequest.API_KEY], self._handle)
 
     def on_commit(self, records: Sequence[tuple[int, bytes]]) -> None:
         """Replay committed records, given as (offset, value)."""
@@ -170,144 +178,73 @@ class QuorumController:
             snapshot_lag=max(0, last_stable_offset - snapshot_offset),
         )
 
-    def _counted(self, handler: Handler) -> Handler:
-        def count(request: Request) -> object:
-            self._meters.requests.add()
-            return handler(request)
+    def _handle(self, request: Request) -> Awaitable[Message]:
+        self._meters.requests.add()
+        return self.answer(request.body, request.received_at, request.version)
 
-        return count  # type: ignore[return-value]  # what the handler returns
-
-    async def _broker_heartbeat(self, request: Request) -> m.BrokerHeartbeatResponse:
-        body = cast("m.BrokerHeartbeatRequest", request.body)
-        received_at = request.received_at
+    async def answer(self, body: Message, received_at: float, version: int = 0) -> Message:
+        """Return the response to a request, which refuses it if this controller is not active or not in time."""
+        timeout_ms = getattr(body, "timeout_ms", None)
         try:
-            reply = await self._run(lambda state: heartbeats.heartbeat(state, body, received_at), received_at)
-            if reply.error_code == Error.UNSUPPORTED_VERSION:
-                why = missing_level(self._committed.features, support_of(body.features))
-                log.warning("broker %d is refused: %s", body.broker_id, why)
-            return reply
-        except TermEnded:
-            return refused_heartbeat(body, Error.NOT_CONTROLLER, self._leader)
+            async with asyncio.timeout(None if timeout_ms is None else timeout_ms / 1000):
+                if isinstance(body, m.DeleteTopicsRequest):
+                    return await self._delete_topics(body, version)
+                return await self._decided(body, received_at)
+        except TermEnded as why:
+            if isinstance(body, m.BrokerHeartbeatRequest):
+                return refused_heartbeat(body, Error.NOT_CONTROLLER, self._leader)
+            return refusal(body, Error.NOT_CONTROLLER, f"Ask the active controller: {why}.")
+        except TimeoutError:
+            return refusal(body, Error.REQUEST_TIMED_OUT, "The change was not committed in time; it may still be.")
         finally:
             self._watch_leases()
 
-    async def _controller_heartbeat(self, request: Request) -> m.ControllerHeartbeatResponse:
-        return await self.controller_heartbeat(cast("m.ControllerHeartbeatRequest", request.body))
-
     async def controller_heartbeat(self, body: m.ControllerHeartbeatRequest) -> m.ControllerHeartbeatResponse:
         """Answer a heartbeat of a controller, once a majority has confirmed that this one is active."""
-        now = time.monotonic()
-        try:
-            return await self._run(lambda state: controller_heartbeat(state, body, now), now)
-        except TermEnded:
-            return m.ControllerHeartbeatResponse(error_code=Error.NOT_CONTROLLER)
+        response = await self.answer(body, time.monotonic())
+        assert isinstance(response, m.ControllerHeartbeatResponse)
+        return response
 
-    async def _alter_isr(self, request: Request) -> m.AlterIsrResponse:
-        body = cast("m.AlterIsrRequest", request.body)
-        received_at = request.received_at
-        try:
-            return await self._run(lambda state: alter_isr(state, body, received_at), received_at)
-        except TermEnded:
-            return m.AlterIsrResponse(error_code=Error.NOT_CONTROLLER)
+    async def _decided(self, body: Message, received_at: float) -> Message:
+        """Decide, and wait until brokers that may be active report themselves or their lease is over.
 
-    async def _create_topics(self, request: Request) -> m.CreateTopicsResponse:
-        body = cast("m.CreateTopicsRequest", request.body)
-        try:
-            return await self._when_heard(partial(self._created, body), body.timeout_ms)
-        except (TermEnded, TimeoutError) as why:
-            error, message = _not_done(why)
-            results = [
-                m.CreateTopicsResponse.CreatableTopicResult(name=topic.name, error_code=error, error_message=message)
-                for topic in body.topics
-            ]
-            return m.CreateTopicsResponse(topics=results)
+        A lease begins when its heartbeat arrives. Raises TermEnded.
+        """
+        operation = self._operations[type(body)]
+        while True:
+            now = received_at if isinstance(body, _TIMED_AT_ARRIVAL) else time.monotonic()
+            try:
+                response = await self._run(partial(_at, operation, body, now), now)
+            except NotHeardYet:
+                await asyncio.sleep(RETRY)
+            else:
+                self._log_missing_level(body, response)
+                return response
+
+    def _log_missing_level(self, body: Message, response: Message) -> None:
+        if (
+            isinstance(body, m.BrokerHeartbeatRequest)
+            and isinstance(response, m.BrokerHeartbeatResponse)
+            and response.error_code == Error.UNSUPPORTED_VERSION
+        ):
+            why = missing_level(self._committed.features, support_of(body.features))
+            log.warning("broker %d is refused: %s", body.broker_id, why)
 
     def _created(
-        self, body: m.CreateTopicsRequest, state: ControllerState, now: float
+        self, state: ControllerState, body: m.CreateTopicsRequest, now: float
     ) -> ControllerResult[m.CreateTopicsResponse]:
         return create_topics(state, body, now, self._defaults, uuid4)
 
-    async def _delete_topics(self, request: Request) -> m.DeleteTopicsResponse:
-        body = cast("m.DeleteTopicsRequest", request.body)
-        try:
-            async with asyncio.timeout(body.timeout_ms / 1000):
-                reply = await self._run(lambda state: delete_topics(state, body, request.version), request.received_at)
-                # The marks are committed: answer when the topics are gone.
-                return await self._run(
-                    lambda state: ControllerResult(reply, complete_deletions(state, self._committed)),
-                    time.monotonic(),
-                )
-        except (TermEnded, TimeoutError) as why:
-            error, message = _not_done(why)
-            named = [(topic.name, topic.topic_id) for topic in body.topics]
-            results = [
-                m.DeleteTopicsResponse.DeletableTopicResult(
-                    name=name, topic_id=topic_id, error_code=error, error_message=message
-                )
-                for name, topic_id in named
-            ]
-            results += [
-                m.DeleteTopicsResponse.DeletableTopicResult(name=name, error_code=error, error_message=message)
-                for name in body.topic_names
-            ]
-            return m.DeleteTopicsResponse(responses=results)
-
-    async def _partitions(self, request: Request) -> Message:
-        body = cast("PartitionRequest", request.body)
-        try:
-            return await self._when_heard(partial(_decided, body), body.timeout_ms)
-        except (TermEnded, TimeoutError) as why:
-            return refused_partitions(body, *_not_done(why))
-
-    async def _alter_configs(self, request: Request) -> AlterResponse:
-        body = cast("AlterRequest", request.body)
-        try:
-            return await self._run(lambda state: alter_configs(state, body), request.received_at)
-        except TermEnded as why:
-            error, message = _not_done(why)
-            return refused_changes(body, None, error, message)
-
-    async def _when_heard(
-        self, operation: Callable[[ControllerState, float], ControllerResult[Reply]], timeout_ms: int
-    ) -> Reply:
-        """Run an operation; wait until brokers that may be active report themselves or their lease is over.
-
-        Raises TermEnded, or TimeoutError after `timeout_ms`.
-        """
-        async with asyncio.timeout(timeout_ms / 1000):
-            while True:
-                now = time.monotonic()
-                try:
-                    return await self._run(partial(_at, operation, now), now)
-                except NotHeardYet:
-                    await asyncio.sleep(RETRY)
-
-    async def _acls(self, request: Request) -> Message:
-        body = cast("AclRequest", request.body)
-        try:
-            match body:
-                case m.CreateAclsRequest():
-                    return await self._run(lambda state: create_acls(state, body), request.received_at)
-                case m.DeleteAclsRequest():
-                    return await self._run(lambda state: delete_acls(state, body), request.received_at)
-                case m.DescribeAclsRequest():
-                    return await self._run(lambda state: describe_acls(state, body), request.received_at)
-        except TermEnded as why:
-            error, message = _not_done(why)
-            return refused_acls(body, None, error, message)
+    async def _delete_topics(self, body: m.DeleteTopicsRequest, version: int) -> Message:
+        response = await self._run(lambda state: delete_topics(state, body, version), time.monotonic())
+        # The marks are committed: answer when the topics are gone.
+        return await self._run(
+            lambda state: ControllerResult(response, complete_deletions(state, self._committed)), time.monotonic()
+        )
 
     def access_control_entries(self) -> Entries:
         """Return the committed access control entries."""
         return self._committed.acls
-
-    async def _update_features(self, request: Request) -> m.UpdateFeaturesResponse:
-        body = cast("m.UpdateFeaturesRequest", request.body)
-        try:
-            async with asyncio.timeout(body.timeout_ms / 1000):
-                return await self._run(lambda state: update_features(state, body), request.received_at)
-        except (TermEnded, TimeoutError) as why:
-            error, message = _not_done(why)
-            return m.UpdateFeaturesResponse(error_code=error, error_message=message)
 
     def _begin_at_first_format(self, term: ActiveControllerTerm) -> None:
         """Write the level of a new cluster, as its first record."""
@@ -364,25 +301,10 @@ class QuorumController:
             self._timer.cancel()
 
 
-def _at(
-    operation: Callable[[ControllerState, float], ControllerResult[Reply]], now: float, state: ControllerState
-) -> ControllerResult[Reply]:
-    return operation(state, now)
+def _at(operation: Operation, body: Message, now: float, state: ControllerState) -> ControllerResult[Message]:
+    return operation(state, body, now)
 
 
-def _decided(body: PartitionRequest, state: ControllerState, now: float) -> ControllerResult[Message]:
-    match body:
-        case m.CreatePartitionsRequest():
-            return create_partitions(state, body, now)
-        case m.ElectLeadersRequest():
-            return elect_leaders(state, body, now)
-        case m.AlterPartitionReassignmentsRequest():
-            return alter_reassignments(state, body, now)
-        case m.ListPartitionReassignmentsRequest():
-            return list_reassignments(state, body)
-
-
-def _not_done(why: TermEnded | TimeoutError) -> tuple[Error, str]:
-    if isinstance(why, TimeoutError):
-        return Error.REQUEST_TIMED_OUT, "The change was not committed in time; it may still be."
-    return Error.NOT_CONTROLLER, f"Ask the active controller: {why}."
+def _at_any_time(decide: Callable[[ControllerState, Any], ControllerResult[Message]]) -> Operation:
+    """Return the operation of a decision that does not depend on the time."""
+    return lambda state, body, _: decide(state, body)

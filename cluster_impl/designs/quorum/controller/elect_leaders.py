@@ -21,7 +21,7 @@ from fencepost.cluster_impl.designs.shared.topic_requests import RequestError
 from fencepost.cluster_impl.replication.control_plane import TopicPartition
 from fencepost.cluster_impl.wire import messages as m
 from fencepost.cluster_impl.wire.errors import Error
-from fencepost.cluster_impl.wire.partition_refusals import refused_partitions
+from fencepost.cluster_impl.wire.refusals import refusal
 
 
 def elect_leaders(
@@ -31,7 +31,7 @@ def elect_leaders(
     try:
         election = check_election_type(request)
     except RequestError as error:
-        refused = refused_partitions(request, error.error, str(error))
+        refused = refusal(request, error.error, str(error))
         assert isinstance(refused, m.ElectLeadersResponse)
         return ControllerResult(refused)
     names = state.image.topic_names
