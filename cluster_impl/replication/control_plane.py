@@ -31,7 +31,19 @@ class TopicPartition:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class PartitionAssignment:
+class OfPartition:
+    """What concerns one partition."""
+
+    topic: str
+    partition: int
+
+    @property
+    def topic_partition(self) -> TopicPartition:
+        return TopicPartition(self.topic, self.partition)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PartitionAssignment(OfPartition):
     """The committed state of one partition, of which this broker is a replica.
 
     `leader_epoch` grows with each change of leader or ISR; `leader_term_epoch` is the leader epoch at which the present
@@ -51,9 +63,7 @@ class PartitionAssignment:
     `replicas` and `config` may change at the same leader epoch and version: the latest ones count.
     """
 
-    topic: str
     topic_id: UUID
-    partition: int
     replicas: tuple[int, ...]
     isr: tuple[int, ...]
     leader: int
@@ -65,30 +75,20 @@ class PartitionAssignment:
     serves_clients: bool = True
     leaving: frozenset[int] = frozenset()
 
-    @property
-    def topic_partition(self) -> TopicPartition:
-        return TopicPartition(self.topic, self.partition)
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class ReplicaStopped:
+class ReplicaStopped(OfPartition):
     """The replica neither leads nor follows until it is assigned again; its folder stays.
 
     The next assignment is adopted also at the version that was stopped, but not at an older one. Without a `topic_id`
     the replica may belong to any topic of the name.
     """
 
-    topic: str
     topic_id: UUID | None
-    partition: int
-
-    @property
-    def topic_partition(self) -> TopicPartition:
-        return TopicPartition(self.topic, self.partition)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class PartitionRemoved:
+class PartitionRemoved(OfPartition):
     """This broker no longer holds the partition: its topic was deleted, or the replica was assigned elsewhere.
 
     The folder is removed. A restart replays nothing of a topic deleted long ago: a folder whose topic id differs from
@@ -96,34 +96,22 @@ class PartitionRemoved:
     of the name.
     """
 
-    topic: str
     topic_id: UUID | None
-    partition: int
-
-    @property
-    def topic_partition(self) -> TopicPartition:
-        return TopicPartition(self.topic, self.partition)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class SettingsChanged:
+class SettingsChanged(OfPartition):
     """The settings of a replica have changed and nothing else. `config` as in PartitionAssignment."""
 
-    topic: str
     topic_id: UUID
-    partition: int
     config: Mapping[str, str]
-
-    @property
-    def topic_partition(self) -> TopicPartition:
-        return TopicPartition(self.topic, self.partition)
 
 
 Change = PartitionAssignment | ReplicaStopped | PartitionRemoved | SettingsChanged
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class IsrProposal:
+class IsrProposal(OfPartition):
     """A leader's request for a new ISR, on condition that `leader_epoch` and `version` are still the committed ones.
 
     The leader knows the log of the process that was registered when it fetched. A later process may have an empty disk
@@ -131,16 +119,10 @@ class IsrProposal:
     version, so that earlier proposals are refused.
     """
 
-    topic: str
     topic_id: UUID
-    partition: int
     leader_epoch: int
     isr: tuple[int, ...]
     version: int
-
-    @property
-    def topic_partition(self) -> TopicPartition:
-        return TopicPartition(self.topic, self.partition)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

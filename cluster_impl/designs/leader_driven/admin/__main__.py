@@ -17,8 +17,8 @@ from fencepost.cluster_impl.coordination.errors import CoordinationError
 from fencepost.cluster_impl.designs.leader_driven.admin.cli.arguments import Options, parse
 from fencepost.cluster_impl.designs.leader_driven.admin.cli.commands import COMMANDS
 from fencepost.cluster_impl.designs.leader_driven.admin.cli.session import AdminSession
-from fencepost.cluster_impl.designs.leader_driven.admin.procedures import CommandFailed
 from fencepost.cluster_impl.designs.on_zookeeper.document import MalformedZnode
+from fencepost.cluster_impl.designs.shared.topic_requests import RequestError
 
 DONE = 0
 FAILED = 1
@@ -42,7 +42,7 @@ async def _run(options: Options) -> int:
         async with AdminSession(options) as administration:
             try:
                 await COMMANDS[options.command](administration, options.arguments)
-            except (CommandFailed, MalformedZnode) as failed:
+            except (RequestError, MalformedZnode) as failed:
                 print(f"{options.command} failed: {failed}", file=sys.stderr)
                 return FAILED
             except CoordinationError as error:

@@ -10,17 +10,11 @@ from collections.abc import Mapping, Sequence
 from fencepost.cluster_impl.coordination.steps import Absent, Create, Delete, Present, run
 from fencepost.cluster_impl.designs.leader_driven import znodes
 from fencepost.cluster_impl.designs.leader_driven.admin.batches import announce, chunks, forget_empty
-from fencepost.cluster_impl.designs.leader_driven.admin.procedures import (
-    LOOK_AGAIN,
-    Await,
-    Command,
-    CommandFailed,
-    Pause,
-    Procedure,
-)
+from fencepost.cluster_impl.designs.leader_driven.admin.procedures import LOOK_AGAIN, Await, Command, Pause, Procedure
 from fencepost.cluster_impl.designs.leader_driven.admin.reading import read_leaderships
 from fencepost.cluster_impl.designs.leader_driven.admin.sending import send
 from fencepost.cluster_impl.designs.leader_driven.state_changes.request import StateChange
+from fencepost.cluster_impl.designs.shared.topic_requests import RequestError
 from fencepost.cluster_impl.replication.control_plane import TopicPartition
 from fencepost.cluster_impl.wire.errors import Error
 
@@ -29,7 +23,7 @@ Layout = Mapping[int, Sequence[int]]
 
 
 def add_partitions(command: Command, topic: str, layout: Layout) -> Procedure[None]:
-    """Create the partitions of `layout`. Raises CommandFailed; unassigned partitions are left for a clean-up."""
+    """Create the partitions of `layout`. Raises RequestError; unassigned partitions are left for a clean-up."""
     for done, chunk in enumerate(chunks(layout, command.at_once), start=1):
         yield from command.within_limit(len(chunk), _add(command, topic, {index: layout[index] for index in chunk}))
         command.report_progress(
@@ -43,7 +37,7 @@ def _add(command: Command, topic: str, layout: Layout) -> Procedure[None]:
     # The partition's znode comes first: replicas put /leader and /ISR into it, and never make it themselves.
     outcomes = yield [Create(znodes.partition(each)) for each in which.values()]
     if any(isinstance(outcome, Absent) for outcome in outcomes):
-        raise CommandFailed(Error.UNKNOWN_TOPIC_OR_PARTITION, f"Topic {topic} no longer exists.")
+        raise RequestError(Error.UNKNOWN_TOPIC_OR_PARTITION, f"Topic {topic} no longer exists.")
     yield from announce(topic, layout)
     sent = yield from send(
         command,
@@ -58,7 +52,7 @@ def _add(command: Command, topic: str, layout: Layout) -> Procedure[None]:
     idle = [requests[path] for path, outcome in zip(requests, outcomes, strict=True) if isinstance(outcome, Present)]
     if idle:
         partitions = sorted({each.partition for each, _ in idle})
-        raise CommandFailed(
+        raise RequestError(
             Error.REQUEST_TIMED_OUT, _untaken(command, topic, partitions, {broker for _, broker in idle})
         )
     yield from run(

@@ -13,7 +13,6 @@ from fencepost.cluster_impl.coordination.errors import CoordinationError
 from fencepost.cluster_impl.designs.leader_driven.admin.lock import locked
 from fencepost.cluster_impl.designs.leader_driven.admin.procedures import (
     Command,
-    CommandFailed,
     InFlightLimit,
     Procedure,
     ProcedureExecutor,
@@ -21,6 +20,7 @@ from fencepost.cluster_impl.designs.leader_driven.admin.procedures import (
 )
 from fencepost.cluster_impl.designs.leader_driven.state_changes.monitor import StateChangeMonitor
 from fencepost.cluster_impl.designs.on_zookeeper.document import MalformedZnode
+from fencepost.cluster_impl.designs.shared.topic_requests import RequestError
 from fencepost.cluster_impl.wire.errors import Error
 
 log = logging.getLogger(__name__)
@@ -64,14 +64,14 @@ class Administrator:
             task.cancel()
 
     async def look(self, make: Callable[[], Procedure[T]], timeout: float, what: str) -> T:
-        """Run a procedure that only reads, within `timeout` seconds. Raises CommandFailed."""
+        """Run a procedure that only reads, within `timeout` seconds. Raises RequestError."""
         return await self.within(max(timeout, MIN_READ_TIMEOUT_S), self.carry_out(lambda _: make(), timeout), what)
 
     async def carry_out(self, make: Callable[[Command], Procedure[T]], timeout: float) -> T:
         """Run a command to its end in the session that is open now, and return its result.
 
         Brokers get at least MIN_BROKER_TIMEOUT_S, also if the client's `timeout` (seconds) is shorter. Raises
-        CommandFailed.
+        RequestError.
         """
         command = Command(
             self._monitor,
@@ -83,23 +83,23 @@ class Administrator:
         try:
             return await carry_out(make(command), self._new_executor(), time.monotonic)
         except CoordinationError as error:
-            raise CommandFailed(
+            raise RequestError(
                 Error.REQUEST_TIMED_OUT,
                 f"The command ended with the ZooKeeper session of broker {self._monitor.broker_id} ({error}); "
                 "the next attempt continues, or cleans up.",
             ) from error
         except MalformedZnode as error:
-            raise CommandFailed(Error.UNKNOWN_SERVER_ERROR, str(error)) from error
+            raise RequestError(Error.UNKNOWN_SERVER_ERROR, str(error)) from error
 
     async def carry_out_alone(self, topic: str, make: Callable[[Command], Procedure[T]], timeout: float) -> T:
-        """Run a command as `carry_out` does while it holds the topic's lock. Raises CommandFailed."""
+        """Run a command as `carry_out` does while it holds the topic's lock. Raises RequestError."""
         async with self._turns:
             return await self.carry_out(lambda command: locked(command, topic, make(command)), timeout)
 
     async def within(self, timeout: float, work: Coroutine[Any, Any, T], what: str) -> T:
         """Return the result of `work`, or raise what it raises.
 
-        Raises CommandFailed if it is not done within `timeout` seconds; the work goes on.
+        Raises RequestError if it is not done within `timeout` seconds; the work goes on.
         """
         task = asyncio.create_task(work)
         self._commands.add(task)
@@ -108,7 +108,7 @@ class Administrator:
         if task.done():
             return task.result()
         task.add_done_callback(lambda ended: _ended(what, ended))
-        raise CommandFailed(Error.REQUEST_TIMED_OUT, f"{what} is under way.")
+        raise RequestError(Error.REQUEST_TIMED_OUT, f"{what} is under way.")
 
 
 def _ended(what: str, task: asyncio.Task[Any]) -> None:

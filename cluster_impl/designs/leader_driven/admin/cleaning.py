@@ -14,11 +14,12 @@ from fencepost.cluster_impl.designs.leader_driven.admin.batches import (
     chunks,
     forget_empty,
 )
-from fencepost.cluster_impl.designs.leader_driven.admin.procedures import Await, Command, CommandFailed, Procedure
+from fencepost.cluster_impl.designs.leader_driven.admin.procedures import Await, Command, Procedure
 from fencepost.cluster_impl.designs.leader_driven.admin.reading import StoredPartition, StoredTopic, numbers, read_topic
 from fencepost.cluster_impl.designs.leader_driven.admin.sending import send_as_far_as_possible
 from fencepost.cluster_impl.designs.leader_driven.state_changes.request import StateChange
 from fencepost.cluster_impl.designs.on_zookeeper.trees import delete_trees
+from fencepost.cluster_impl.designs.shared.topic_requests import RequestError
 from fencepost.cluster_impl.replication.control_plane import TopicPartition
 from fencepost.cluster_impl.wire.errors import Error
 
@@ -26,14 +27,14 @@ from fencepost.cluster_impl.wire.errors import Error
 def left_by_failed_attempts(name: str) -> Steps[StoredTopic]:
     """Return what failed attempts to create the topic left behind.
 
-    Raises CommandFailed if a partition of the topic is live: then no attempt failed, and the topic exists.
+    Raises RequestError if a partition of the topic is live: then no attempt failed, and the topic exists.
     """
     topic = yield from read_topic(name)
     if topic.live:
         yield from _forget_creations(topic)
         being_deleted = any(each.is_being_deleted for each in topic.partitions.values())
         what = "is being deleted; delete it again if that was cut short" if being_deleted else "already exists"
-        raise CommandFailed(Error.TOPIC_ALREADY_EXISTS, f"Topic {name} {what}.")
+        raise RequestError(Error.TOPIC_ALREADY_EXISTS, f"Topic {name} {what}.")
     return topic
 
 

@@ -14,12 +14,13 @@ from fencepost.cluster_impl.designs.leader_driven.admin.cleaning import (
     clean_partitions,
     left_by_failed_attempts,
 )
-from fencepost.cluster_impl.designs.leader_driven.admin.procedures import Command, CommandFailed, Procedure
+from fencepost.cluster_impl.designs.leader_driven.admin.procedures import Command, Procedure
 from fencepost.cluster_impl.designs.leader_driven.admin.reading import live_brokers, read_topic, stat_of, topic_names
 from fencepost.cluster_impl.designs.shared.placement import place_as_kafka
 from fencepost.cluster_impl.designs.shared.topic_names import collision
 from fencepost.cluster_impl.designs.shared.topic_requests import (
     MAX_PARTITIONS,
+    RequestError,
     check_counts,
     check_name,
     check_settings,
@@ -52,11 +53,11 @@ class CreatedTopic:
 
 
 def check_topic(new: NewTopic) -> Steps[list[tuple[int, ...]]]:
-    """Return the replicas of each partition of a topic with a legal name. Raises CommandFailed. Writes nothing."""
+    """Return the replicas of each partition of a topic with a legal name. Raises RequestError. Writes nothing."""
     others = yield from topic_names()
     same = collision(new.name, [other for other in others if other != new.name])
     if same:
-        raise CommandFailed(Error.INVALID_TOPIC_EXCEPTION, same)
+        raise RequestError(Error.INVALID_TOPIC_EXCEPTION, same)
     check_settings(new.config.items())
     live = yield from live_brokers()
     if new.assignment is not None:
@@ -67,7 +68,7 @@ def check_topic(new: NewTopic) -> Steps[list[tuple[int, ...]]]:
 
 
 def check_absent(name: str) -> Steps[None]:
-    """Raise CommandFailed if the topic exists, or if no topic can have this name. Writes nothing."""
+    """Raise RequestError if the topic exists, or if no topic can have this name. Writes nothing."""
     check_name(name)
     topic = yield from read_topic(name)
     if topic.live:
@@ -75,7 +76,7 @@ def check_absent(name: str) -> Steps[None]:
 
 
 def create_topic(command: Command, new: NewTopic) -> Procedure[CreatedTopic]:
-    """Create the topic and its partitions. Raises CommandFailed; the next attempt cleans up after a failed one."""
+    """Create the topic and its partitions. Raises RequestError; the next attempt cleans up after a failed one."""
     check_name(new.name)
     # First of all: a client that repeats its request has to learn that the topic is there, whatever else is wrong.
     left = yield from left_by_failed_attempts(new.name)
@@ -85,7 +86,7 @@ def create_topic(command: Command, new: NewTopic) -> Procedure[CreatedTopic]:
     [outcome] = yield [Create(znodes.topic(new.name), znodes.write_topic(znodes.TopicZnode(config)))]
     stat = yield from stat_of(znodes.topic(new.name))
     if not isinstance(outcome, Done) or stat is None:
-        raise CommandFailed(Error.TOPIC_ALREADY_EXISTS, f"{znodes.topic(new.name)} exists and holds no partition.")
+        raise RequestError(Error.TOPIC_ALREADY_EXISTS, f"{znodes.topic(new.name)} exists and holds no partition.")
     yield from add_partitions(command, new.name, dict(enumerate(layout)))
     return CreatedTopic(znodes.topic_id(new.name, stat.czxid), layout, config)
 
@@ -100,36 +101,36 @@ class MorePartitions:
 
 
 def check_more(more: MorePartitions) -> Steps[dict[int, tuple[int, ...]]]:
-    """Return the replicas of each new partition by index. Raises CommandFailed. Writes nothing."""
+    """Return the replicas of each new partition by index. Raises RequestError. Writes nothing."""
     check_name(more.topic)
     topic = yield from read_topic(more.topic)
     if topic.topic_id is None or not topic.live:
         raise unknown_topic(more.topic)
     if any(each.is_being_deleted for each in topic.live.values()):
-        raise CommandFailed(Error.UNKNOWN_TOPIC_OR_PARTITION, f"Topic {more.topic} is being deleted.")
+        raise RequestError(Error.UNKNOWN_TOPIC_OR_PARTITION, f"Topic {more.topic} is being deleted.")
     present = len(topic.live)
     if more.count <= present:
         message = f"Topic {more.topic} has {present} partitions already; {more.count} is not more than that."
-        raise CommandFailed(Error.INVALID_PARTITIONS, message)
+        raise RequestError(Error.INVALID_PARTITIONS, message)
     if more.count - present > MAX_PARTITIONS:
         message = f"One request can add {MAX_PARTITIONS} partitions; {more.count - present} would be new."
-        raise CommandFailed(Error.POLICY_VIOLATION, message)
+        raise RequestError(Error.POLICY_VIOLATION, message)
     new = [index for index in range(more.count) if index not in topic.live]
     live = yield from live_brokers()
     factor = len(topic.live[min(topic.live)].replicas or ())
     if more.assignment is not None:
         if len(more.assignment) != len(new):
             message = f"{len(new)} partitions are new, but the assignment has {len(more.assignment)}."
-            raise CommandFailed(Error.INVALID_REPLICA_ASSIGNMENT, message)
+            raise RequestError(Error.INVALID_REPLICA_ASSIGNMENT, message)
         return dict(zip(new, checked_layout(more.assignment, live, factor), strict=True))
     if factor > len(live):
         message = f"Replication factor {factor} of topic {more.topic} cannot be met: {len(live)} brokers are live."
-        raise CommandFailed(Error.INVALID_REPLICATION_FACTOR, message)
+        raise RequestError(Error.INVALID_REPLICATION_FACTOR, message)
     return dict(zip(new, place_as_kafka(live, len(new), factor, start=sum(more.topic.encode()) + new[0]), strict=True))
 
 
 def create_partitions(command: Command, more: MorePartitions) -> Procedure[dict[int, tuple[int, ...]]]:
-    """Create the new partitions and return their replicas by index. Raises CommandFailed."""
+    """Create the new partitions and return their replicas by index. Raises RequestError."""
     layout = yield from check_more(more)
     topic = yield from read_topic(more.topic)
     unfinished = [each for each in topic.partitions.values() if each.replicas is None]
@@ -141,12 +142,12 @@ def create_partitions(command: Command, more: MorePartitions) -> Procedure[dict[
 def checked_layout(
     assignment: Sequence[Sequence[int]], live: Sequence[int], factor: int | None
 ) -> list[tuple[int, ...]]:
-    """Return the assignment if every partition has the same number of different live brokers. Raises CommandFailed."""
+    """Return the assignment if every partition has the same number of different live brokers. Raises RequestError."""
     wanted = factor if factor is not None else len(assignment[0]) if assignment else 0
     for index, replicas in enumerate(assignment):
         if not replicas or len(set(replicas)) != len(replicas) or not set(replicas) <= set(live):
             message = f"Replicas {list(replicas)}, the {_ordinal(index)} ones named, must be different live brokers."
-            raise CommandFailed(Error.INVALID_REPLICA_ASSIGNMENT, message)
+            raise RequestError(Error.INVALID_REPLICA_ASSIGNMENT, message)
         if len(replicas) != wanted:
             raise unequal_replication()
     return [tuple(replicas) for replicas in assignment]

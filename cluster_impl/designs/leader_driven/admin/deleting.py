@@ -34,7 +34,7 @@ from fencepost.cluster_impl.designs.leader_driven.admin.batches import (
     forget_empty,
 )
 from fencepost.cluster_impl.designs.leader_driven.admin.cleaning import clean_partitions
-from fencepost.cluster_impl.designs.leader_driven.admin.procedures import Await, Command, CommandFailed, Procedure
+from fencepost.cluster_impl.designs.leader_driven.admin.procedures import Await, Command, Procedure
 from fencepost.cluster_impl.designs.leader_driven.admin.reading import (
     StoredPartition,
     read_partitions,
@@ -45,7 +45,11 @@ from fencepost.cluster_impl.designs.leader_driven.admin.sending import send_as_f
 from fencepost.cluster_impl.designs.leader_driven.state_changes.request import StateChange, read_request
 from fencepost.cluster_impl.designs.on_zookeeper.document import MalformedZnode
 from fencepost.cluster_impl.designs.on_zookeeper.trees import delete_trees
-from fencepost.cluster_impl.designs.shared.topic_requests import check_name, unknown_topic
+from fencepost.cluster_impl.designs.shared.topic_requests import (
+    RequestError,
+    check_name,
+    unknown_topic,
+)
 from fencepost.cluster_impl.replication.control_plane import TopicPartition
 from fencepost.cluster_impl.wire.errors import Error
 
@@ -53,7 +57,7 @@ from fencepost.cluster_impl.wire.errors import Error
 def delete_topic(command: Command, name: str) -> Procedure[None]:
     """Delete the topic, with partitions that were never assigned.
 
-    Raises CommandFailed; the next attempt deletes what is left.
+    Raises RequestError; the next attempt deletes what is left.
     """
     check_name(name)
     topic = yield from read_topic(name)
@@ -64,21 +68,21 @@ def delete_topic(command: Command, name: str) -> Procedure[None]:
     [outcome] = yield [Delete(znodes.topic(name))]
     if isinstance(outcome, NotEmpty):
         message = f"{znodes.topic(name)} holds a child that is not a partition; the partitions are deleted."
-        raise CommandFailed(Error.UNKNOWN_SERVER_ERROR, message)
+        raise RequestError(Error.UNKNOWN_SERVER_ERROR, message)
 
 
 def delete_partition(command: Command, name: str, index: int) -> Procedure[None]:
-    """Delete the last partition of a topic, so that the numbers stay without a gap. Raises CommandFailed."""
+    """Delete the last partition of a topic, so that the numbers stay without a gap. Raises RequestError."""
     check_name(name)
     topic = yield from read_topic(name)
     if topic.topic_id is None or index not in topic.partitions:
-        raise CommandFailed(Error.UNKNOWN_TOPIC_OR_PARTITION, f"There is no partition {index} of topic {name}.")
+        raise RequestError(Error.UNKNOWN_TOPIC_OR_PARTITION, f"There is no partition {index} of topic {name}.")
     if index != max(topic.partitions):
         message = f"Only the last partition of a topic can be deleted; here it is {max(topic.partitions)}."
-        raise CommandFailed(Error.INVALID_PARTITIONS, message)
+        raise RequestError(Error.INVALID_PARTITIONS, message)
     if len(topic.partitions) == 1:
         message = f"Partition {index} is the only one of topic {name}: delete the topic."
-        raise CommandFailed(Error.INVALID_PARTITIONS, message)
+        raise RequestError(Error.INVALID_PARTITIONS, message)
     if topic.partitions[index].replicas is None:
         yield from clean_partitions(command, name, [topic.partitions[index]])
     else:
@@ -86,7 +90,7 @@ def delete_partition(command: Command, name: str, index: int) -> Procedure[None]
 
 
 def delete_partitions(command: Command, topic: str, indexes: Collection[int]) -> Procedure[None]:
-    """Delete these partitions. Raises CommandFailed at the first that cannot be deleted."""
+    """Delete these partitions. Raises RequestError at the first that cannot be deleted."""
     for done, chunk in enumerate(chunks(indexes, command.at_once), start=1):
         yield from command.within_limit(len(chunk), _delete(command, topic, chunk))
         command.report_progress(
@@ -208,9 +212,9 @@ def _queued(topic: str, indexes: Collection[int], brokers: Iterable[int]) -> Ste
     return requests
 
 
-def _not_deleted(command: Command, topic: str, indexes: Collection[int], why: str = "") -> CommandFailed:
+def _not_deleted(command: Command, topic: str, indexes: Collection[int], why: str = "") -> RequestError:
     few = ", ".join(map(str, sorted(indexes)[:5])) + (f" and {len(indexes) - 5} more" if len(indexes) > 5 else "")
-    return CommandFailed(
+    return RequestError(
         Error.REQUEST_TIMED_OUT,
         f"Partition {few} of topic {topic} could not be deleted within {command.timeout_s:g} s"
         f"{f': {why}' if why else ''}. It stays marked for deletion, and the next attempt continues.",

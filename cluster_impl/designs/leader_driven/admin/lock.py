@@ -6,16 +6,19 @@ from uuid import uuid4
 
 from fencepost.cluster_impl.coordination.steps import Absent, Create, Delete, Done
 from fencepost.cluster_impl.designs.leader_driven import znodes
-from fencepost.cluster_impl.designs.leader_driven.admin.procedures import Await, Command, CommandFailed, Procedure, T
+from fencepost.cluster_impl.designs.leader_driven.admin.procedures import Await, Command, Procedure, T
 from fencepost.cluster_impl.designs.on_zookeeper.znodes import to_json
-from fencepost.cluster_impl.designs.shared.topic_requests import check_name
+from fencepost.cluster_impl.designs.shared.topic_requests import (
+    RequestError,
+    check_name,
+)
 from fencepost.cluster_impl.wire.errors import Error
 
 
 def locked(command: Command, topic: str, procedure: Procedure[T]) -> Procedure[T]:
     """Run the procedure while this command holds the topic's lock, and return its result.
 
-    Raises CommandFailed, before the procedure begins, if another command holds the lock for the whole timeout or if the
+    Raises RequestError, before the procedure begins, if another command holds the lock for the whole timeout or if the
     topic name is invalid.
     """
     check_name(topic)
@@ -29,10 +32,10 @@ def locked(command: Command, topic: str, procedure: Procedure[T]) -> Procedure[T
             break
         if isinstance(outcome, Absent):
             message = f"There is no {znodes.ADMIN}: no broker has created this cluster yet."
-            raise CommandFailed(Error.UNKNOWN_SERVER_ERROR, message)
+            raise RequestError(Error.UNKNOWN_SERVER_ERROR, message)
         if command.now() >= until:
             message = f"Another command works on topic {topic}; this one did nothing within {command.timeout_s:g} s."
-            raise CommandFailed(Error.REQUEST_TIMED_OUT, message)
+            raise RequestError(Error.REQUEST_TIMED_OUT, message)
         yield Await([path], until)
     try:
         result = yield from procedure

@@ -12,7 +12,7 @@ from fencepost.cluster_impl.designs.leader_driven.admin.adding import await_lead
 from fencepost.cluster_impl.designs.leader_driven.admin.administrator import Administrator
 from fencepost.cluster_impl.designs.leader_driven.admin.creating import MorePartitions, check_more, create_partitions
 from fencepost.cluster_impl.designs.leader_driven.admin.electing import all_partitions, elect_leaders
-from fencepost.cluster_impl.designs.leader_driven.admin.procedures import Command, CommandFailed, Procedure
+from fencepost.cluster_impl.designs.leader_driven.admin.procedures import Command, Procedure
 from fencepost.cluster_impl.designs.leader_driven.admin.reading import StoredPartition, read_topic
 from fencepost.cluster_impl.designs.leader_driven.admin.reassigning import reassign
 from fencepost.cluster_impl.designs.shared.partition_requests import (
@@ -20,7 +20,10 @@ from fencepost.cluster_impl.designs.shared.partition_requests import (
     elected,
     requested_elections,
 )
-from fencepost.cluster_impl.designs.shared.topic_requests import check_named_once
+from fencepost.cluster_impl.designs.shared.topic_requests import (
+    RequestError,
+    check_named_once,
+)
 from fencepost.cluster_impl.replication.control_plane import TopicPartition
 from fencepost.cluster_impl.wire import messages as m
 from fencepost.cluster_impl.wire.errors import Error
@@ -62,7 +65,7 @@ class PartitionRequests:
             if not request.validate_only:
                 work = self._administrator.carry_out_alone(topic.name, lambda command: _create(command, more), timeout)
                 await self._administrator.within(timeout, work, f"The creation of partitions of topic {topic.name}")
-        except CommandFailed as failed:
+        except RequestError as failed:
             return MoreResult(name=topic.name, error_code=failed.error, error_message=str(failed))
         return MoreResult(name=topic.name)
 
@@ -80,7 +83,7 @@ class PartitionRequests:
                 lambda command: elect_leaders(command, election, wanted, timeout / 2), timeout
             )
             return elected(await self._administrator.within(timeout, work, "The election"), named=named)
-        except CommandFailed as failed:
+        except RequestError as failed:
             refused = refusal(request, failed.error, str(failed))
             assert isinstance(refused, m.ElectLeadersResponse)
             return refused
@@ -104,16 +107,16 @@ class PartitionRequests:
         same_factor = not request.allow_replication_factor_change
         try:
             if is_named_twice or len(wanted) != len(indexes):
-                raise CommandFailed(
+                raise RequestError(
                     Error.INVALID_REQUEST, "The request names this partition, or its topic, more than once."
                 )
             work = self._administrator.carry_out_alone(
                 topic.name, lambda command: reassign(command, topic.name, wanted, same_factor=same_factor), timeout
             )
-            refused: Mapping[int, CommandFailed] = await self._administrator.within(
+            refused: Mapping[int, RequestError] = await self._administrator.within(
                 timeout, work, f"The reassignment of partitions of topic {topic.name}"
             )
-        except CommandFailed as failed:
+        except RequestError as failed:
             refused = dict.fromkeys(indexes, failed)
         return TopicAnswer(name=topic.name, partitions=[_answer(index, refused.get(index)) for index in indexes])
 
@@ -126,7 +129,7 @@ class PartitionRequests:
             topics = await self._administrator.look(
                 lambda: _ongoing(wanted), request.timeout_ms / 1000, "The search for reassignments"
             )
-        except CommandFailed as failed:
+        except RequestError as failed:
             return m.ListPartitionReassignmentsResponse(error_code=failed.error, error_message=str(failed))
         return m.ListPartitionReassignmentsResponse(topics=topics)
 
@@ -136,10 +139,10 @@ def _create(command: Command, more: MorePartitions) -> Procedure[None]:
     without = yield from await_leaders(command, more.topic, list(layout))
     if without:
         message = f"The partitions are created, and {len(without)} of them have no leader yet."
-        raise CommandFailed(Error.REQUEST_TIMED_OUT, message)
+        raise RequestError(Error.REQUEST_TIMED_OUT, message)
 
 
-def _answer(index: int, refused: CommandFailed | None) -> PartitionAnswer:
+def _answer(index: int, refused: RequestError | None) -> PartitionAnswer:
     if refused is None:
         return PartitionAnswer(partition_index=index)
     return PartitionAnswer(partition_index=index, error_code=refused.error, error_message=str(refused))

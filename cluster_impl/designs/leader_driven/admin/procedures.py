@@ -96,22 +96,18 @@ class Command:
         return max(1, min(self.side_by_side, self.queue_capacity // 2))
 
     def within_limit(self, partitions: int, work: Procedure[T]) -> Procedure[T]:
-        """Run `work` once the in-flight limit allows that many partitions. Raises CommandFailed after the timeout."""
+        """Run `work` once the in-flight limit allows that many partitions. Raises RequestError after the timeout."""
         until = self.now() + self.timeout_s
         while not self.in_flight.take(partitions):
             if self.now() >= until:
                 work.close()
                 message = f"Other commands keep the brokers busy; this one waited for {self.timeout_s:g} s."
-                raise CommandFailed(Error.REQUEST_TIMED_OUT, message)
+                raise RequestError(Error.REQUEST_TIMED_OUT, message)
             yield Pause(self.now() + LOOK_AGAIN)
         try:
             return (yield from work)
         finally:
             self.in_flight.give(partitions)
-
-
-CommandFailed = RequestError
-"""The command did not complete: Kafka's error code, and a message that says what is left."""
 
 
 class ProcedureExecutor(Protocol):
@@ -138,7 +134,7 @@ def _are_there(paths: Sequence[str]) -> Steps[Sequence[Outcome]]:
 async def carry_out(procedure: Procedure[T], executor: ProcedureExecutor, now: Callable[[], float]) -> T:
     """Run a procedure to its end and return its result.
 
-    Raises CommandFailed, or SessionExpired when the session is over; the procedure is closed then.
+    Raises RequestError, or SessionExpired when the session is over; the procedure is closed then.
     """
     outcomes: Sequence[Outcome]
     try:

@@ -8,13 +8,14 @@ from collections.abc import Sequence
 
 from fencepost.cluster_impl.coordination.steps import Create, Created, Exists, Present, Steps
 from fencepost.cluster_impl.designs.leader_driven import znodes
-from fencepost.cluster_impl.designs.leader_driven.admin.procedures import Command, CommandFailed
+from fencepost.cluster_impl.designs.leader_driven.admin.procedures import Command
 from fencepost.cluster_impl.designs.leader_driven.state_changes.queue import NotQueued, put
 from fencepost.cluster_impl.designs.leader_driven.state_changes.request import (
     StateChange,
     StateChangeRequest,
     write_request,
 )
+from fencepost.cluster_impl.designs.shared.topic_requests import RequestError
 from fencepost.cluster_impl.replication.control_plane import TopicPartition
 from fencepost.cluster_impl.wire.errors import Error
 
@@ -27,10 +28,10 @@ Sent = tuple[TopicPartition, int, str]
 
 
 def send(command: Command, wanted: Sequence[Wanted]) -> Steps[list[Sent]]:
-    """Put all requests. Raises CommandFailed if one cannot be put; earlier ones stay in their queues."""
+    """Put all requests. Raises RequestError if one cannot be put; earlier ones stay in their queues."""
     sent, problems = yield from _send(command, wanted)
     if problems:
-        raise CommandFailed(Error.BROKER_NOT_AVAILABLE, f"Not every broker could be sent its request: {problems[0]}.")
+        raise RequestError(Error.BROKER_NOT_AVAILABLE, f"Not every broker could be sent its request: {problems[0]}.")
     return sent
 
 

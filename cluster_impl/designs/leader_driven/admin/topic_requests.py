@@ -17,13 +17,14 @@ from fencepost.cluster_impl.designs.leader_driven.admin.creating import (
     create_topic,
 )
 from fencepost.cluster_impl.designs.leader_driven.admin.deleting import delete_topic
-from fencepost.cluster_impl.designs.leader_driven.admin.procedures import Command, CommandFailed, Procedure
+from fencepost.cluster_impl.designs.leader_driven.admin.procedures import Command, Procedure
 from fencepost.cluster_impl.designs.leader_driven.admin.reading import read_topic, topics_by_id
 from fencepost.cluster_impl.designs.shared.topic_requests import (
     NO_TOPIC_ID,
     CreatableTopic,
     CreateResult,
     DeleteResult,
+    RequestError,
     check_name,
     check_named_once,
     check_partition_count,
@@ -51,7 +52,7 @@ class TopicRequests:
         """Create topics, and answer each when it has leaders or the client's timeout is over. Does not raise."""
         try:
             check_partition_count(request, self._administrator.topic_defaults)
-        except CommandFailed as failed:
+        except RequestError as failed:
             return m.CreateTopicsResponse(topics=[not_created(topic.name, failed) for topic in request.topics])
         occurrences = Counter(topic.name for topic in request.topics)
         results = [self._create(topic, occurrences, request) for topic in request.topics]
@@ -69,12 +70,12 @@ class TopicRequests:
             if not request.validate_only:
                 work = self._administrator.carry_out_alone(topic.name, lambda command: _create(command, new), timeout)
                 planned = await self._administrator.within(timeout, work, f"The creation of topic {topic.name}")
-        except CommandFailed as failed:
+        except RequestError as failed:
             return not_created(topic.name, failed)
         return created(topic.name, planned.topic_id, planned.layout, planned.config.items())
 
     def _new_topic(self, topic: CreatableTopic) -> NewTopic:
-        """Return the topic that the request describes, with defaults filled in. Raises CommandFailed."""
+        """Return the topic that the request describes, with defaults filled in. Raises RequestError."""
         config = {each.name: each.value for each in topic.configs}
         if topic.assignments:
             return NewTopic(topic.name, assignment=requested_assignment(topic), config=config)
@@ -92,21 +93,21 @@ class TopicRequests:
         ]
         return m.DeleteTopicsResponse(responses=await asyncio.gather(*results))
 
-    async def _find(self, requested: Sequence[tuple[str | None, UUID]], timeout: float) -> list[str | CommandFailed]:
+    async def _find(self, requested: Sequence[tuple[str | None, UUID]], timeout: float) -> list[str | RequestError]:
         """Return the name of each requested topic, or the error why it is not known."""
         names: dict[UUID, str] = {}
         if any(topic_id != NO_TOPIC_ID for _, topic_id in requested):
             try:
                 names = await self._administrator.look(topics_by_id, timeout, "The search for topics by their ids")
-            except CommandFailed as failed:
+            except RequestError as failed:
                 return [failed] * len(requested)
         return [_named(name, topic_id, names) for name, topic_id in requested]
 
     async def _delete(
-        self, name: str | None, topic_id: UUID, found: str | CommandFailed, is_named_twice: bool, timeout: float
+        self, name: str | None, topic_id: UUID, found: str | RequestError, is_named_twice: bool, timeout: float
     ) -> DeleteResult:
         try:
-            if isinstance(found, CommandFailed):
+            if isinstance(found, RequestError):
                 raise found
             if is_named_twice:
                 raise named_again()
@@ -115,7 +116,7 @@ class TopicRequests:
             )
             work = self._administrator.carry_out_alone(found, lambda command: delete_topic(command, found), timeout)
             await self._administrator.within(timeout, work, f"The deletion of topic {found}")
-        except CommandFailed as failed:
+        except RequestError as failed:
             return not_deleted(name, topic_id, failed)
         return DeleteResult(name=found, topic_id=there)
 
@@ -131,21 +132,21 @@ def _create(command: Command, new: NewTopic) -> Procedure[CreatedTopic]:
     without = yield from await_leaders(command, new.name, range(len(made.layout)))
     if without:
         message = f"Topic {new.name} is created, and {len(without)} of its partitions have no leader yet."
-        raise CommandFailed(Error.REQUEST_TIMED_OUT, message)
+        raise RequestError(Error.REQUEST_TIMED_OUT, message)
     return made
 
 
-def _named(name: str | None, topic_id: UUID, names: dict[UUID, str]) -> str | CommandFailed:
+def _named(name: str | None, topic_id: UUID, names: dict[UUID, str]) -> str | RequestError:
     try:
         return topic_to_delete(name, topic_id, names.get)
-    except CommandFailed as failed:
+    except RequestError as failed:
         return failed
 
 
 def _existing_id(name: str) -> Procedure[UUID]:
     """Return the topic's id, NO_TOPIC_ID if only partitions that were never assigned are left of it.
 
-    Raises CommandFailed if there is nothing to delete.
+    Raises RequestError if there is nothing to delete.
     """
     check_name(name)
     topic = yield from read_topic(name)

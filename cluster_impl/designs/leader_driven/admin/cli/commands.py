@@ -16,8 +16,8 @@ from fencepost.cluster_impl.designs.leader_driven.admin.creating import (
     create_topic,
 )
 from fencepost.cluster_impl.designs.leader_driven.admin.deleting import delete_partition, delete_topic
-from fencepost.cluster_impl.designs.leader_driven.admin.procedures import CommandFailed
 from fencepost.cluster_impl.designs.leader_driven.admin.reassigning import await_moved, reassign
+from fencepost.cluster_impl.designs.shared.topic_requests import RequestError
 from fencepost.cluster_impl.wire.errors import Error
 
 FEW = 3
@@ -27,7 +27,7 @@ FEW = 3
 async def _create_topic(to: AdminSession, given: Namespace) -> None:
     if given.replicas is not None and (given.partitions or given.replication_factor):
         message = "--replicas sets the number of partitions and replicas; leave the other two options out."
-        raise CommandFailed(Error.INVALID_REQUEST, message)
+        raise RequestError(Error.INVALID_REQUEST, message)
     await to.check_cluster()
     new = NewTopic(
         given.topic,
@@ -69,7 +69,7 @@ async def _reassign(to: AdminSession, given: Namespace) -> None:
     if accepted:
         print(f"{_list(accepted)} of topic {given.topic}: the reassignment is written; the leaders carry it out.")
     if refused:
-        raise CommandFailed(next(iter(refused.values())).error, _refusals(refused))
+        raise RequestError(next(iter(refused.values())).error, _refusals(refused))
     if given.wait:
         await to.carry_out(await_moved(to.command, given.topic, accepted))
         print(f"{_list(accepted)} of topic {given.topic} moved.")
@@ -104,7 +104,7 @@ def _leaderless(indexes: list[int]) -> str:
     return f" {len(indexes)} of them have no leader yet." if indexes else ""
 
 
-def _refusals(refused: Mapping[int, CommandFailed]) -> str:
+def _refusals(refused: Mapping[int, RequestError]) -> str:
     few = [f"partition {index}: {failed}" for index, failed in sorted(refused.items())[:FEW]]
     return " ".join(few) + (f" And {len(refused) - FEW} more." if len(refused) > FEW else "")
 
@@ -124,4 +124,4 @@ COMMANDS: Mapping[str, Callable[[AdminSession, Namespace], Awaitable[None]]] = {
     "describe": _describe,
     "queues": _queues,
 }
-"""Each raises CommandFailed, CoordinationError or MalformedZnode."""
+"""Each raises RequestError, CoordinationError or MalformedZnode."""

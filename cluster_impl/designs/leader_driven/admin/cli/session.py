@@ -18,7 +18,6 @@ from fencepost.cluster_impl.designs.leader_driven.admin.lock import locked
 from fencepost.cluster_impl.designs.leader_driven.admin.procedures import (
     NO_BROKER,
     Command,
-    CommandFailed,
     Procedure,
     ProcedureExecutor,
     T,
@@ -26,6 +25,7 @@ from fencepost.cluster_impl.designs.leader_driven.admin.procedures import (
 )
 from fencepost.cluster_impl.designs.leader_driven.admin.zookeeper_executor import ZooKeeperExecutor
 from fencepost.cluster_impl.designs.leader_driven.state_changes.monitor import StateChangeMonitor
+from fencepost.cluster_impl.designs.shared.topic_requests import RequestError
 from fencepost.cluster_impl.wire.errors import Error
 from fencepost.cluster_impl.wire.hosts import Hosts
 
@@ -85,7 +85,7 @@ class AdminSession:
         await self._zookeeper.close()
 
     async def carry_out(self, procedure: Procedure[T]) -> T:
-        """Run a procedure. Raises CommandFailed, CoordinationError or MalformedZnode."""
+        """Run a procedure. Raises RequestError, CoordinationError or MalformedZnode."""
         return await carry_out(procedure, self._executor, time.monotonic)
 
     async def carry_out_alone(self, topic: str, procedure: Procedure[T]) -> T:
@@ -93,7 +93,7 @@ class AdminSession:
         return await self.carry_out(locked(self.command, topic, procedure))
 
     async def check_cluster(self) -> None:
-        """Raise CommandFailed if ZooKeeper holds no cluster."""
+        """Raise RequestError if ZooKeeper holds no cluster."""
         await self.carry_out(_check_cluster())
 
 
@@ -101,7 +101,7 @@ def _check_cluster() -> Procedure[None]:
     [state] = yield [Exists(znodes.STATE)]
     if not isinstance(state, Present):
         message = f"There is no cluster: ZooKeeper has no {znodes.STATE}. Start a broker, or use add-broker."
-        raise CommandFailed(Error.UNKNOWN_SERVER_ERROR, message)
+        raise RequestError(Error.UNKNOWN_SERVER_ERROR, message)
 
 
 def _say(how_far: str) -> None:

@@ -6,7 +6,6 @@ from collections.abc import Collection, Iterable, Sequence
 
 from fencepost.cluster_impl.coordination.steps import Steps, names
 from fencepost.cluster_impl.designs.leader_driven import znodes
-from fencepost.cluster_impl.designs.leader_driven.admin.procedures import CommandFailed
 from fencepost.cluster_impl.designs.leader_driven.admin.reading import (
     PartitionLeadership,
     StoredPartition,
@@ -18,20 +17,21 @@ from fencepost.cluster_impl.designs.leader_driven.admin.reading import (
 )
 from fencepost.cluster_impl.designs.leader_driven.state_changes.queue import PendingRequests, read_waiting
 from fencepost.cluster_impl.designs.leader_driven.state_changes.request import QueuedRequest
+from fencepost.cluster_impl.designs.shared.topic_requests import RequestError
 from fencepost.cluster_impl.wire.errors import Error
 
 
 def describe(wanted: Collection[str]) -> Steps[str]:
     """Return the live brokers and a table for each of these topics, or for all.
 
-    Raises CommandFailed for a topic that does not exist.
+    Raises RequestError for a topic that does not exist.
     """
     live = yield from live_brokers()
     shown = [f"live brokers: {_ids(live)}"]
     known = {*(yield from topic_names()), *(yield from names(znodes.REASSIGNED))}
     for name in wanted or sorted(known):
         if name not in known:
-            raise CommandFailed(Error.UNKNOWN_TOPIC_OR_PARTITION, f"There is no topic {name}.")
+            raise RequestError(Error.UNKNOWN_TOPIC_OR_PARTITION, f"There is no topic {name}.")
         shown.append((yield from _topic(name)))
     return "\n\n".join(shown)
 
@@ -69,14 +69,14 @@ def _under_way(of: StoredPartition) -> str:
 
 
 def queues(wanted: Collection[int], *, show_requests: bool) -> Steps[str]:
-    """Return a table of the queues of these brokers, or of all. Raises CommandFailed for a broker without a queue."""
+    """Return a table of the queues of these brokers, or of all. Raises RequestError for a broker without a queue."""
     known = numbers((yield from names(znodes.STATE)))
     live = yield from live_brokers()
     rows: list[Sequence[str]] = [("broker", "registered", "waiting", "shrunk", "oldest")]
     requests: list[str] = []
     for broker_id in wanted or known:
         if broker_id not in known:
-            raise CommandFailed(Error.BROKER_NOT_AVAILABLE, f"There is no broker {broker_id}: it has no queue.")
+            raise RequestError(Error.BROKER_NOT_AVAILABLE, f"There is no broker {broker_id}: it has no queue.")
         waiting = yield from read_waiting(broker_id)
         rows.append(_queue(broker_id, broker_id in live, waiting))
         requests += [_line(each) for each in waiting.requests]

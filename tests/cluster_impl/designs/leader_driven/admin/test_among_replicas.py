@@ -21,16 +21,11 @@ from fencepost.cluster_impl.designs.leader_driven.admin.creating import (
 )
 from fencepost.cluster_impl.designs.leader_driven.admin.deleting import delete_partition, delete_topic
 from fencepost.cluster_impl.designs.leader_driven.admin.lock import locked
-from fencepost.cluster_impl.designs.leader_driven.admin.procedures import (
-    Await,
-    Command,
-    CommandFailed,
-    Pause,
-    Procedure,
-)
+from fencepost.cluster_impl.designs.leader_driven.admin.procedures import Await, Command, Pause, Procedure
 from fencepost.cluster_impl.designs.leader_driven.admin.reading import StoredTopic, read_topic
 from fencepost.cluster_impl.designs.leader_driven.admin.reassigning import reassign
 from fencepost.cluster_impl.designs.leader_driven.state_changes.monitor import StateChangeMonitor
+from fencepost.cluster_impl.designs.shared.topic_requests import RequestError
 from tests.cluster_impl.designs.leader_driven.memory_broker import Task, Work
 from tests.cluster_impl.designs.leader_driven.memory_cluster import MemoryCluster
 from tests.cluster_impl.designs.leader_driven.partition.test_random_interleavings import BROKERS, RandomEvents
@@ -73,7 +68,7 @@ def _work(cluster: MemoryCluster, procedure: Procedure[object]) -> Work[None]:
                     asked = procedure.send(())
                 case _:
                     asked = procedure.send((yield asked))
-    except (StopIteration, CommandFailed):
+    except (StopIteration, RequestError):
         return
     finally:
         procedure.close()

@@ -8,7 +8,7 @@ from fencepost.cluster_impl.coordination.steps import Absent, Create
 from fencepost.cluster_impl.designs.leader_driven import znodes
 from fencepost.cluster_impl.designs.leader_driven.admin.brokers import add_broker, remove_broker
 from fencepost.cluster_impl.designs.leader_driven.admin.creating import NewTopic, create_topic
-from fencepost.cluster_impl.designs.leader_driven.admin.procedures import CommandFailed
+from fencepost.cluster_impl.designs.shared.topic_requests import RequestError
 from fencepost.cluster_impl.replication.control_plane import TopicPartition
 from fencepost.cluster_impl.wire.errors import Error
 from tests.cluster_impl.designs.leader_driven.admin.model_cluster import ModelCluster, ProcessDeath
@@ -31,7 +31,7 @@ def test_a_broker_is_added_to_a_zookeeper_that_is_empty() -> None:
 def test_no_broker_is_added_below_a_path_that_zookeeper_does_not_have() -> None:
     below_nothing = add_broker(4)
     batch = next(below_nothing)
-    with pytest.raises(CommandFailed, match="lacks the path after the server names"):
+    with pytest.raises(RequestError, match="lacks the path after the server names"):
         while True:
             batch = below_nothing.send([Absent() for _ in batch])
 
@@ -55,13 +55,13 @@ def test_a_broker_is_removed_with_its_queue(model: ModelCluster) -> None:
 
 @pytest.mark.requirement("DLD-31")
 def test_a_broker_that_is_claimed_registered_or_unknown_is_not_removed(model: ModelCluster) -> None:
-    with pytest.raises(CommandFailed, match="Broker 6 is registered"):
+    with pytest.raises(RequestError, match="Broker 6 is registered"):
         model.carry_out(remove_broker(6))
     model.stop(6)
     model.tree.execute([Create(znodes.claim(6), b"{}", ephemeral=True)], session=77)
-    with pytest.raises(CommandFailed, match="Broker 6 is running"):
+    with pytest.raises(RequestError, match="Broker 6 is running"):
         model.carry_out(remove_broker(6))
-    with pytest.raises(CommandFailed, match="There is no broker 8") as caught:
+    with pytest.raises(RequestError, match="There is no broker 8") as caught:
         model.carry_out(remove_broker(8))
     assert caught.value.error is Error.BROKER_NOT_AVAILABLE
     assert model.tree.names(znodes.CLAIMS) == ["6"]
@@ -72,11 +72,11 @@ def test_a_broker_that_is_claimed_registered_or_unknown_is_not_removed(model: Mo
 def test_a_broker_that_is_assigned_something_or_shall_be_is_not_removed(model: ModelCluster) -> None:
     model.alone("t", create_topic(model.command, NewTopic("t", assignment=[[4, 6], [4, 5]])))
     model.stop(6)
-    with pytest.raises(CommandFailed, match="Broker 6 is assigned t-0: reassign"):
+    with pytest.raises(RequestError, match="Broker 6 is assigned t-0: reassign"):
         model.carry_out(remove_broker(6))
     model.tree.overwrite(znodes.replicas(TopicPartition("t", 0)), b"[4,5]")
     model.tree.create(znodes.reassigned(TopicPartition("t", 1)), b"[6]")
-    with pytest.raises(CommandFailed, match="Broker 6 is assigned t-1"):
+    with pytest.raises(RequestError, match="Broker 6 is assigned t-1"):
         model.carry_out(remove_broker(6))
     model.tree.delete(znodes.reassigned(TopicPartition("t", 1)))
     model.carry_out(remove_broker(6))

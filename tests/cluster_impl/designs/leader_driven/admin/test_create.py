@@ -13,8 +13,8 @@ from fencepost.cluster_impl.designs.leader_driven.admin.creating import (
     create_topic,
 )
 from fencepost.cluster_impl.designs.leader_driven.admin.deleting import delete_topic
-from fencepost.cluster_impl.designs.leader_driven.admin.procedures import CommandFailed
 from fencepost.cluster_impl.designs.leader_driven.admin.reading import read_topic
+from fencepost.cluster_impl.designs.shared.topic_requests import RequestError
 from fencepost.cluster_impl.replication.control_plane import TopicPartition
 from fencepost.cluster_impl.wire.errors import Error
 from tests.cluster_impl.designs.leader_driven.admin.final_state import check_final_state
@@ -30,8 +30,8 @@ def create(model: ModelCluster, new: NewTopic, *, writes: int | None = None) -> 
     return list(model.alone(new.name, create_topic(model.command, new), writes=writes).layout)
 
 
-def refusal(model: ModelCluster, new: NewTopic) -> CommandFailed:
-    with pytest.raises(CommandFailed) as caught:
+def refusal(model: ModelCluster, new: NewTopic) -> RequestError:
+    with pytest.raises(RequestError) as caught:
         create(model, new)
     return caught.value
 
@@ -96,7 +96,7 @@ def test_an_attempt_is_given_up_before_its_replicas_are_asked_to_close() -> None
             create(model, NewTopic("t", assignment=[[4, 5]]), writes=writes)
         except ProcessDeath:
             pass
-        except CommandFailed:
+        except RequestError:
             break
         path = znodes.reassigned(TopicPartition("t", 0))
         is_asked = any(b"close-replica" in data for data in queued(model, 4))
@@ -257,7 +257,7 @@ def test_partitions_are_added_where_they_are_assigned(model: ModelCluster) -> No
 )
 def test_partitions_that_cannot_be_added_are_refused(model: ModelCluster, more: MorePartitions, error: Error) -> None:
     create(model, NewTopic("t", 2, 2))
-    with pytest.raises(CommandFailed) as caught:
+    with pytest.raises(RequestError) as caught:
         extend(model, more)
     assert caught.value.error is error
     check_final_state(model)

@@ -8,8 +8,8 @@ import pytest
 from fencepost.cluster_impl.designs.leader_driven import znodes
 from fencepost.cluster_impl.designs.leader_driven.admin.creating import NewTopic, create_topic
 from fencepost.cluster_impl.designs.leader_driven.admin.deleting import delete_partition, delete_topic
-from fencepost.cluster_impl.designs.leader_driven.admin.procedures import CommandFailed
 from fencepost.cluster_impl.designs.leader_driven.admin.reading import read_topic
+from fencepost.cluster_impl.designs.shared.topic_requests import RequestError
 from fencepost.cluster_impl.replication.control_plane import TopicPartition
 from fencepost.cluster_impl.wire.errors import Error
 from tests.cluster_impl.designs.leader_driven.admin.final_state import check_final_state
@@ -34,8 +34,8 @@ def delete(model: ModelCluster, *, writes: int | None = None) -> None:
     model.alone("t", delete_topic(model.command, "t"), writes=writes)
 
 
-def refusal(model: ModelCluster) -> CommandFailed:
-    with pytest.raises(CommandFailed) as caught:
+def refusal(model: ModelCluster) -> RequestError:
+    with pytest.raises(RequestError) as caught:
         delete(model)
     return caught.value
 
@@ -195,7 +195,7 @@ def test_a_topic_whose_deletion_was_cut_short_can_be_made_again_only_when_it_is_
         model.settle()
         try:
             create(model, [[6, 5]])
-        except CommandFailed as failed:
+        except RequestError as failed:
             assert failed.error is Error.TOPIC_ALREADY_EXISTS
             delete(model)
         check_final_state(model)
@@ -210,7 +210,7 @@ def test_the_last_partition_of_a_topic_can_be_deleted_alone(model: ModelCluster)
 
 @pytest.mark.parametrize("index", [0, 2, 4])
 def test_a_partition_that_is_not_the_last_one_stays(model: ModelCluster, index: int) -> None:
-    with pytest.raises(CommandFailed) as caught:
+    with pytest.raises(RequestError) as caught:
         model.alone("t", delete_partition(model.command, "t", index))
     assert caught.value.error in (Error.INVALID_PARTITIONS, Error.UNKNOWN_TOPIC_OR_PARTITION)
     check_final_state(model)
@@ -219,7 +219,7 @@ def test_a_partition_that_is_not_the_last_one_stays(model: ModelCluster, index: 
 def test_the_only_partition_of_a_topic_is_not_deleted_alone() -> None:
     model = ModelCluster()
     create(model, [[4, 5]])
-    with pytest.raises(CommandFailed, match="delete the topic"):
+    with pytest.raises(RequestError, match="delete the topic"):
         model.alone("t", delete_partition(model.command, "t", 0))
     check_final_state(model)
 
@@ -228,5 +228,5 @@ def test_the_only_partition_of_a_topic_is_not_deleted_alone() -> None:
 def test_what_can_be_no_topic_is_not_deleted(name: str) -> None:
     model = ModelCluster()
     for deletion in (delete_topic(model.command, name), delete_partition(model.command, name, 0)):
-        with pytest.raises(CommandFailed, match="is not a topic name"):
+        with pytest.raises(RequestError, match="is not a topic name"):
             model.carry_out(deletion)

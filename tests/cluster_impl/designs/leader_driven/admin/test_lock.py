@@ -5,7 +5,7 @@ import pytest
 from fencepost.cluster_impl.coordination.steps import Create, Steps
 from fencepost.cluster_impl.designs.leader_driven import znodes
 from fencepost.cluster_impl.designs.leader_driven.admin.creating import NewTopic, create_topic
-from fencepost.cluster_impl.designs.leader_driven.admin.procedures import CommandFailed
+from fencepost.cluster_impl.designs.shared.topic_requests import RequestError
 from fencepost.cluster_impl.wire.errors import Error
 from tests.cluster_impl.designs.leader_driven.admin.model_cluster import ModelCluster, ProcessDeath
 
@@ -22,20 +22,20 @@ def write(path: str) -> Steps[str]:
 
 def fail() -> Steps[None]:
     yield [Create("/begun")]
-    raise CommandFailed(Error.INVALID_REQUEST, "It cannot be.")
+    raise RequestError(Error.INVALID_REQUEST, "It cannot be.")
 
 
 @pytest.mark.requirement("DLD-18")
 def test_a_topic_is_held_while_a_command_works_on_it_and_let_go_after(model: ModelCluster) -> None:
     assert model.alone("t", write("/done")) == "/done"
-    with pytest.raises(CommandFailed, match="It cannot be"):
+    with pytest.raises(RequestError, match="It cannot be"):
         model.alone("t", fail())
     assert model.tree.names(znodes.ADMIN) == []
 
 
 @pytest.mark.parametrize("name", ["..", "a/b", ""])
 def test_what_can_be_no_topic_is_not_held(model: ModelCluster, name: str) -> None:
-    with pytest.raises(CommandFailed, match="is not a topic name") as caught:
+    with pytest.raises(RequestError, match="is not a topic name") as caught:
         model.alone(name, write("/done"))
     assert caught.value.error is Error.INVALID_TOPIC_EXCEPTION
     assert not model.tree.exists("/done")
@@ -44,7 +44,7 @@ def test_what_can_be_no_topic_is_not_held(model: ModelCluster, name: str) -> Non
 @pytest.mark.requirement("DLD-18")
 def test_a_command_that_finds_another_at_work_waits_and_then_gives_up(model: ModelCluster) -> None:
     model.tree.execute([Create(znodes.admin_lock("t"), b"{}", ephemeral=True)], session=77)
-    with pytest.raises(CommandFailed, match="Another command works on topic t") as caught:
+    with pytest.raises(RequestError, match="Another command works on topic t") as caught:
         model.alone("t", write("/done"))
     assert caught.value.error is Error.REQUEST_TIMED_OUT
     assert not model.tree.exists("/done")

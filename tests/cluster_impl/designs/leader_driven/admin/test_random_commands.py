@@ -14,9 +14,10 @@ from fencepost.cluster_impl.designs.leader_driven.admin.creating import (
     create_topic,
 )
 from fencepost.cluster_impl.designs.leader_driven.admin.deleting import delete_partition, delete_topic
-from fencepost.cluster_impl.designs.leader_driven.admin.procedures import CommandFailed, Procedure
+from fencepost.cluster_impl.designs.leader_driven.admin.procedures import Procedure
 from fencepost.cluster_impl.designs.leader_driven.admin.reading import read_topic
 from fencepost.cluster_impl.designs.leader_driven.admin.reassigning import reassign
+from fencepost.cluster_impl.designs.shared.topic_requests import RequestError
 from tests.cluster_impl.designs.leader_driven.admin.final_state import check_final_state
 from tests.cluster_impl.designs.leader_driven.admin.model_cluster import BROKERS, ModelCluster, ProcessDeath
 
@@ -33,7 +34,7 @@ class Commands(RuleBasedStateMachine):
     def do(self, topic: str, procedure: Procedure[object], writes: int | None) -> None:
         try:
             self.model.alone(topic, procedure, writes=writes)
-        except (CommandFailed, ProcessDeath):
+        except (RequestError, ProcessDeath):
             pass
 
     @rule(topic=TOPICS, layout=st.lists(REPLICAS, min_size=1, max_size=3), writes=KILLED_AFTER)

@@ -6,9 +6,9 @@ import pytest
 
 from fencepost.cluster_impl.designs.leader_driven import znodes
 from fencepost.cluster_impl.designs.leader_driven.admin.creating import NewTopic, create_topic
-from fencepost.cluster_impl.designs.leader_driven.admin.procedures import CommandFailed
 from fencepost.cluster_impl.designs.leader_driven.admin.reading import read_topic
 from fencepost.cluster_impl.designs.leader_driven.admin.reassigning import Wanted, reassign
+from fencepost.cluster_impl.designs.shared.topic_requests import RequestError
 from fencepost.cluster_impl.replication.control_plane import TopicPartition
 from fencepost.cluster_impl.wire.errors import Error
 from tests.cluster_impl.designs.leader_driven.admin.final_state import check_final_state
@@ -29,7 +29,7 @@ def model() -> ModelCluster:
 
 def move(
     model: ModelCluster, wanted: Wanted, *, same_factor: bool = False, writes: int | None = None
-) -> dict[int, CommandFailed]:
+) -> dict[int, RequestError]:
     return model.alone("t", reassign(model.command, "t", wanted, same_factor=same_factor), writes=writes)
 
 

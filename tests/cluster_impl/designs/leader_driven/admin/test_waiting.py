@@ -13,10 +13,11 @@ from fencepost.cluster_impl.coordination.steps import Create, Created, Delete, r
 from fencepost.cluster_impl.designs.leader_driven import znodes
 from fencepost.cluster_impl.designs.leader_driven.admin.brokers import add_broker, remove_broker
 from fencepost.cluster_impl.designs.leader_driven.admin.lock import locked
-from fencepost.cluster_impl.designs.leader_driven.admin.procedures import Command, CommandFailed, carry_out
+from fencepost.cluster_impl.designs.leader_driven.admin.procedures import Command, carry_out
 from fencepost.cluster_impl.designs.leader_driven.admin.reading import stat_of
 from fencepost.cluster_impl.designs.leader_driven.admin.zookeeper_executor import ZooKeeperExecutor
 from fencepost.cluster_impl.designs.leader_driven.state_changes.monitor import StateChangeMonitor
+from fencepost.cluster_impl.designs.shared.topic_requests import RequestError
 from tests.cluster_impl.coordination.clients import client
 from tests.cluster_impl.coordination.relay import Relay
 from tests.cluster_impl.zookeeper import CLIENT_PORT, ZooKeeperServer, zookeeper
@@ -98,7 +99,7 @@ async def test_locks_and_claims_go_with_the_process_that_held_them(server: ZooKe
         async with client(server.connect) as theirs:
             lock = Create(znodes.admin_lock("t"), ephemeral=True)
             await ZooKeeperExecutor(theirs).run(run([lock, Create(znodes.claim(7), b"{}", ephemeral=True)]))
-            with pytest.raises(CommandFailed, match="Broker 7 is running"):
+            with pytest.raises(RequestError, match="Broker 7 is running"):
                 await executor.run(remove_broker(7))
             work = carry_out(locked(command, "t", stat_of(znodes.state(7))), executor, time.monotonic)
             waiting = asyncio.create_task(work)

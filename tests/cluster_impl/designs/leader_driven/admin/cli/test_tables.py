@@ -5,7 +5,7 @@ import pytest
 from fencepost.cluster_impl.designs.leader_driven import znodes
 from fencepost.cluster_impl.designs.leader_driven.admin.cli.tables import describe, queues
 from fencepost.cluster_impl.designs.leader_driven.admin.creating import NewTopic, create_topic
-from fencepost.cluster_impl.designs.leader_driven.admin.procedures import CommandFailed
+from fencepost.cluster_impl.designs.shared.topic_requests import RequestError
 from fencepost.cluster_impl.replication.control_plane import TopicPartition
 from tests.cluster_impl.designs.leader_driven.admin.model_cluster import ModelCluster
 
@@ -42,7 +42,7 @@ def test_a_topic_is_described_with_what_is_under_way(model: ModelCluster) -> Non
 
 
 def test_a_topic_that_does_not_exist_is_not_described(model: ModelCluster) -> None:
-    with pytest.raises(CommandFailed, match="There is no topic u"):
+    with pytest.raises(RequestError, match="There is no topic u"):
         model.tree.run(describe(["t", "u"]))
 
 
@@ -60,5 +60,5 @@ def test_the_queues_show_what_waits_and_what_has_waited_longest(model: ModelClus
     ]
     assert shown[4] == "broker 6, request-0000000007: close-replica t-1 by leader 5 at epoch 3"
     assert shown[5].startswith("broker 6, request-0000000008: /brokers/state/6/request-0000000008 cannot be read")
-    with pytest.raises(CommandFailed, match="There is no broker 9"):
+    with pytest.raises(RequestError, match="There is no broker 9"):
         model.tree.run(queues([9], show_requests=False))
