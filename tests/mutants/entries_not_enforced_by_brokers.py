@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from fencepost.cluster_impl.config.security import SecurityConfig
-from fencepost.cluster_impl.designs.quorum.broker import node
+from fencepost.cluster_impl.designs.shared import broker_shell
 from fencepost.cluster_impl.security.access_control import AccessControl, Entries
 from fencepost.cluster_impl.security.configured import access_control_of
 
@@ -14,4 +14,4 @@ def apply() -> None:
     def without_entries(config: SecurityConfig, _: Callable[[], Entries]) -> AccessControl | None:
         return access_control_of(config, dict)
 
-    vars(node)["access_control_of"] = without_entries
+    vars(broker_shell)["access_control_of"] = without_entries
