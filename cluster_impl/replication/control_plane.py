@@ -32,7 +32,7 @@ class TopicPartition:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class OfPartition:
-    """What concerns one partition."""
+    """A message about one partition."""
 
     topic: str
     partition: int
