@@ -24,10 +24,11 @@ def build(draft: v.Draft) -> v.Plan:
     leader, away, other = draft.roles
     through = "active-controller" if target.uses_zookeeper and not target.leader_driven else other
     served = v.answers("LIVE-04", "served")
-    left: list[v.Step] = [v.BrokerFenced(as_="left", node=away)]
+    given_up = v.must(target.rule("K631-43", "INT-43", "LD-10"))
+    left: list[v.Step] = [v.BrokerFenced(as_="left", node=away, expect=given_up)]
     deleted: list[v.Step] = []
     if target.uses_zookeeper:
-        left = [v.Registered(as_="left", node=away, is_=False)]
+        left = [v.Registered(as_="left", node=away, is_=False, expect=given_up)]
         deleted = [v.znode_absent("deleted", "/brokers/topics/gone", v.must("ADM-05"))]
     steps = [
         *v.setup(leader),
@@ -36,7 +37,7 @@ def build(draft: v.Draft) -> v.Plan:
         v.DeleteTopicProbe(as_="delete", node=through, topic="gone", timeout_ms=10_000, expect=served),
         *deleted,
         v.Heal(as_="mend", fault="alone"),
-        v.BrokerActive(as_="returned", node=away),
+        v.BrokerActive(as_="returned", node=away, expect=v.must(target.rule("K631-44", "INT-51", "DLD-16"))),
         v.Converged(
             as_="agree",
             within_ms=KEPT_MS if target.differs("AZ-07") else v.LIVENESS_TIMEOUT_MS,

@@ -8,6 +8,8 @@ from fencepost.suites.released_bugs.requests import BROKER, ask
 from fencepost.suites.scenarios import SCENARIOS
 
 RECREATED = "gone"
+ELIGIBLE_LEADERS = "eligible.leader.replicas.version"
+"""The feature of KIP-966, which new clusters have since 4.1."""
 
 
 def recreated_while_away(draft: v.Draft) -> v.Plan:
@@ -101,9 +103,54 @@ def alone_and_unknowing(draft: v.Draft) -> v.Plan:
     )
 
 
+def back_and_fenced(draft: v.Draft) -> v.Plan:
+    """The only replica's broker crashes, registers again, and stops there: fenced as it is, it must lead nothing.
+
+    Its log may have lost records in the crash, so it is no eligible leader (KIP-966) but the last one that is known.
+    """
+    steps: list[v.Step] = [
+        *v.setup(BROKER, work=False),
+        v.UpdateFeaturesProbe(
+            as_="finalize", node="active-controller", feature=ELIGIBLE_LEADERS, level=1, timeout_ms=8000
+        ),
+        v.Produce(as_="before", topic="t", records=5, acks="all"),
+        v.Bind(as_="before-crash", value=f"broker-epoch:{BROKER}"),
+        v.inject("crash", v.KillParameters(nodes=BROKER, back="running")),
+        v.BrokerFenced(as_="fenced", node=BROKER),
+        v.Heal(as_="restart", fault="crash"),
+        v.BrokerEpochAbove(as_="registered", node=BROKER, value="$before-crash"),
+        v.inject("stop", v.PauseParameters(nodes=BROKER)),
+        # If it was admitted before it stopped, its session ends.
+        v.BrokerFenced(as_="still-fenced", node=BROKER),
+        v.LeaderIs(as_="leads", partition="t-0", is_=BROKER, within_ms=3000, expect=v.never("LEAD-03")),
+        v.Heal(as_="go-on", fault="stop"),
+        *v.teardown(work=False),
+    ]
+    return draft.plan(
+        steps,
+        topology=small_cluster(draft.target),
+        topics=[v.topic([BROKER], min_isr=1)],
+        workload=v.WorkloadSpec(),
+        settings=one_broker(),
+    )
+
+
 [_ISOLATED] = (each for each in SCENARIOS if each.slug == "isolated-controller")
 
 BUGS = (
+    ReleasedBug(
+        number="KAFKA-19522",
+        kind="controllers",
+        title="A broker that comes back from a crash leads again while it is still fenced",
+        loses="Clients are sent to a leader that serves nothing for as long as the broker takes to start.",
+        affected="apache-kafka:4.0.2",
+        fixed="apache-kafka:4.1.0",
+        rule="LEAD-03",
+        build=back_and_fenced,
+        needs=frozenset({v.Capability.KILL, v.Capability.PAUSE}),
+        wanted="eligible leader replicas in random plans of 4.0, and a claim that no fenced broker leads",
+        seconds=60,
+    ),
     ReleasedBug(
         number="KAFKA-19964",
         kind="controllers",

@@ -63,17 +63,20 @@ def records_of_a_new_partition(draft: v.Draft) -> v.Plan:
     return asking(draft, steps, settings=SETTINGS)
 
 
-def state_written_without_an_epoch(draft: v.Draft) -> v.Plan:
-    """A leader has written the state of a share partition; a request that names no epoch must not write over it."""
+def of_topic(**more: Any) -> dict[str, Any]:
+    """Return the body of a request about the state of the only share partition."""
+    return {"group_id": GROUP, "topics": [{"topic_id": "$topic", "partitions": [{"partition": 0, **more}]}]}
 
-    def of_topic(**more: Any) -> dict[str, Any]:
-        return {"group_id": GROUP, "topics": [{"topic_id": "$topic", "partitions": [{"partition": 0, **more}]}]}
 
-    def write(name: str, state: int, leader: int, offset: int, expect: Any) -> v.ApiProbe:
-        body = of_topic(state_epoch=state, leader_epoch=leader, start_offset=offset, state_batches=[])
-        return ask(name, "write_share_group_state", 0, body, expect=expect)
+def write(name: str, state: int, leader: int, offset: int, expect: Any) -> v.ApiProbe:
+    """Write a start offset in the name of a leader epoch, at a state epoch; -1 is none."""
+    body = of_topic(state_epoch=state, leader_epoch=leader, start_offset=offset, state_batches=[])
+    return ask(name, "write_share_group_state", 0, body, expect=expect)
 
-    steps: list[v.Step] = [
+
+def state_of_a_leader() -> list[v.Step]:
+    """Begin the state of the share partition at state epoch 3. The leader of epoch 7 reads it, and writes offset 50."""
+    return [
         topic_id(),
         ask(
             "found",
@@ -91,8 +94,38 @@ def state_written_without_an_epoch(draft: v.Draft) -> v.Plan:
         ),
         ask("read-by-the-leader", "read_share_group_state", 0, of_topic(leader_epoch=7)),
         write("by-the-leader", 3, 7, 50, v.answers("CRD-02", "served")),
+    ]
+
+
+def state_written_without_an_epoch(draft: v.Draft) -> v.Plan:
+    """A leader has written the state of a share partition; a request that names no epoch must not write over it."""
+    steps: list[v.Step] = [
+        *state_of_a_leader(),
         write("by-an-earlier-one", 3, 6, 10, v.answers("CRD-02", "error:74")),
         write("by-none", -1, -1, 10, v.answers("CRD-02", "refused")),
+    ]
+    return asking(draft, steps, settings=SETTINGS)
+
+
+def state_read_without_an_epoch(draft: v.Draft) -> v.Plan:
+    """A leader has written the state of a share partition; a broker that leads nothing names no epoch, and reads it."""
+    steps: list[v.Step] = [
+        *state_of_a_leader(),
+        ask(
+            "by-an-earlier-one",
+            "read_share_group_state",
+            0,
+            of_topic(leader_epoch=6),
+            expect=v.answers("CRD-01", "error:74"),
+        ),
+        ask(
+            "by-none",
+            "read_share_group_state",
+            0,
+            of_topic(leader_epoch=-1),
+            answer={"results[0].partitions[0].start_offset": 50},
+            expect=v.answers("CRD-01", "served"),
+        ),
     ]
     return asking(draft, steps, settings=SETTINGS)
 
@@ -117,5 +150,16 @@ BUGS = (
         fixed="apache-kafka:4.4.0",
         rule="CRD-02",
         build=state_written_without_an_epoch,
+    ),
+    ReleasedBug(
+        number="KAFKA-20694",
+        kind="groups",
+        title="The state of a share group cannot be read without the epoch of a leader",
+        loses="A broker that leads nothing is refused as a deposed leader, and cannot tell where the group is.",
+        affected="apache-kafka:4.3.0",
+        fixed="apache-kafka:4.3.1",
+        rule="CRD-01",
+        build=state_read_without_an_epoch,
+        wanted="a read without an epoch in the random requests about the state of share groups",
     ),
 )
