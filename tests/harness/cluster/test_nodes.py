@@ -16,7 +16,7 @@ import pytest
 from fencepost.harness.backends.process import ProcessBackend
 from fencepost.harness.cluster.nodes import Nodes, copy_in_use
 from fencepost.harness.errors import NodeNotReady
-from fencepost.harness.network.addresses import Addresses
+from fencepost.harness.network.addresses import LAST_K, Addresses
 from fencepost.harness.network.layout import Layout, Node, Role, site_names
 from fencepost.harness.plan.model import Timing
 from fencepost.harness.processes.command import Command
@@ -27,7 +27,8 @@ from fencepost.results.records.journal import JournalWriter, read_journal
 from tests.harness.sample_target import SampleTarget
 
 pytestmark = pytest.mark.integration
-ADDRESSES = Addresses(20)
+ADDRESSES = Addresses(LAST_K + 1)
+"""A block that no cluster leases: nothing else answers there."""
 NODE = Node("node-4", 4, 4, frozenset({Role.BROKER}), ADDRESSES.node(4))
 
 
