@@ -18,8 +18,6 @@ from fencepost.suites.target_facts import TargetFacts
 
 LAG_MS = 4000
 """So long that a follower that stalls is in the ISR while a request is sent and answered."""
-
-
 SETTLED_MS = 5000
 """The time after a finalization in which brokers that react to it do so."""
 

@@ -1,8 +1,8 @@
 """CLUSTER_ACTION: only nodes may send the requests between nodes, if there is a file of permissions.
 
-ReplicaStateEvent names the permission itself; the
-others need it in Kafka (LeaderAndIsr and similar ones) or are for brokers only (the drafts). On a controller of KIP-631
-every request needs it: clients send theirs to brokers, which forward them in their own name.
+ReplicaStateEvent names the permission itself; the others need it in Kafka (LeaderAndIsr and similar ones) or are for
+brokers only (the drafts). On a controller of KIP-631 every request needs it: clients send theirs to brokers, which
+forward them in their own name.
 """
 
 from __future__ import annotations

@@ -7,13 +7,13 @@ certainly committed are passed over by right.
 """
 
 from bisect import bisect_right
-from collections.abc import Iterator, Mapping
-from typing import Any, NamedTuple
+from collections.abc import Mapping
+from typing import Any
 
 from fencepost.harness.checkers.check import Check, extent
 from fencepost.harness.checkers.checker import LossRole, checker
 from fencepost.harness.checkers.control import TopicPartition
-from fencepost.harness.checkers.history import History, Poll, Read
+from fencepost.harness.checkers.history import History, Move
 from fencepost.results.records.verdict import Basis, Finding
 
 BACK = Check("nonmonotonic-poll", "A consumer went back to an earlier offset", "ACK-07", Basis.PRESENCE)
@@ -21,19 +21,10 @@ SKIP = Check("poll-skip", "A consumer skipped records", "ACK-07", Basis.PRESENCE
 _COLUMNS = ("consumer", "partition", "where", "at", "from offset", "to offset", "records between")
 
 
-class Move(NamedTuple):
-    """The step from one record to the next that the same consumer got of a partition."""
-
-    before: Read
-    after: Read
-    poll: Poll
-    inside: bool
-
-
 @checker(BACK, rank=31, every_run=True, loss=LossRole.PART, rests_on=[], counts=["op:poll", "op:poll-final"])
 def nonmonotonic_poll(history: History) -> Finding:
     """Judge that offsets only grow in each step of a consumer. Linear in the records read."""
-    moves = list(_moves(history))
+    moves = history.moves
     wrong = [move for move in moves if move.after.offset <= move.before.offset]
     if not wrong:
         return BACK.held(len(moves), f"Consumers went forward in each of {len(moves)} steps.")
@@ -50,7 +41,7 @@ def nonmonotonic_poll(history: History) -> Finding:
 @checker(SKIP, rank=32, every_run=True, loss=LossRole.PART, rests_on=[], counts=["op:poll", "op:poll-final"])
 def poll_skip(history: History) -> Finding:
     """Judge that no step of a consumer passes over a known record. Linear in the records read, after one sort."""
-    moves = list(_moves(history))
+    moves = history.moves
     known = _known(history)
     wrong = []
     for move in moves:
@@ -68,19 +59,6 @@ def poll_skip(history: History) -> Finding:
         at=min(move.poll.t for move, _ in wrong),
         extent=extent((move.after.at, offset) for move, between in wrong for offset in between),
     )
-
-
-def _moves(history: History) -> Iterator[Move]:
-    last: dict[tuple[str, TopicPartition], Read] = {}
-    for poll in history.polls:
-        if poll.reset:
-            last = {key: read for key, read in last.items() if key[0] != poll.process}
-        inside: set[TopicPartition] = set()
-        for read in poll.records:
-            if before := last.get((poll.process, read.at)):
-                yield Move(before, read, poll, read.at in inside)
-            last[poll.process, read.at] = read
-            inside.add(read.at)
 
 
 def _known(history: History) -> Mapping[TopicPartition, list[int]]:

@@ -12,7 +12,7 @@ Shapes of the events' data (`f` tells them apart):
 """
 
 from collections import defaultdict
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from enum import Enum
 from functools import cached_property
@@ -98,6 +98,15 @@ class FinalRead:
     start: int
     end: int
     values: Mapping[int, str]
+
+
+class Move(NamedTuple):
+    """The step from one record to the next that the same consumer got of a partition."""
+
+    before: Read
+    after: Read
+    poll: Poll
+    inside: bool
 
 
 SessionOf = Callable[[TopicPartition, int, str], tuple[int, int] | None]
@@ -203,6 +212,22 @@ class History:
         """Return whether the final read found the value, or, without one of this partition, whether any poll did."""
         kept = self.kept(at, value)
         return value in self.values_read if kept is None else kept
+
+    @cached_property
+    def moves(self) -> Sequence[Move]:
+        """Return the steps of all consumers inside one poll and from one to the next; none after a reset."""
+        moves: list[Move] = []
+        last: dict[tuple[str, TopicPartition], Read] = {}
+        for poll in self.polls:
+            if poll.reset:
+                last = {key: read for key, read in last.items() if key[0] != poll.process}
+            inside: set[TopicPartition] = set()
+            for read in poll.records:
+                if before := last.get((poll.process, read.at)):
+                    moves.append(Move(before, read, poll, read.at in inside))
+                last[poll.process, read.at] = read
+                inside.add(read.at)
+        return moves
 
     @cached_property
     def first_reads(self) -> Mapping[tuple[TopicPartition, int, str], Poll]:

@@ -6,9 +6,9 @@ them, and from which logs they are absent. The findings of other rules that are 
 it.
 """
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Container, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
+from functools import cache, cached_property
 from typing import Any
 
 from fencepost.harness.checkers.check import extent, named_places, within
@@ -162,18 +162,22 @@ def _said(lead: Finding, loss: Loss) -> Finding:
 
 
 def _part(finding: Finding, lead: Finding, whole: Mapping[str, list[list[int]]]) -> Finding:
-    is_part = _is_broken(finding, LossRole) and within(finding.evidence["extent"], whole)
+    is_part = _is_broken(finding, tuple(LossRole)) and within(finding.evidence["extent"], whole)
     return replace(finding, part_of=lead.check) if is_part else finding
 
 
-def _is_broken(finding: Finding, roles: Iterable[LossRole]) -> bool:
+def _is_broken(finding: Finding, roles: Container[LossRole]) -> bool:
     """Return whether the finding is a violation of a check in one of these roles.
 
     One of another package, or of what is not said of single records, has no extent.
     """
-    roles_of_checks = {check.name: each.loss for each in checkers() for check in each.checks}
     is_violation = finding.verdict is Verdict.VIOLATION and "extent" in finding.evidence
-    return is_violation and roles_of_checks.get(finding.check) in set(roles)
+    return is_violation and _roles().get(finding.check) in roles
+
+
+@cache
+def _roles() -> Mapping[str, LossRole | None]:
+    return {check.name: each.loss for each in checkers() for check in each.checks}
 
 
 def name_parts(findings: Iterable[Finding]) -> list[Finding]:

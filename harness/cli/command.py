@@ -10,7 +10,7 @@ import inspect
 import re
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator
-from typing import Any, get_type_hints
+from typing import Any, ClassVar, get_type_hints
 
 import typer
 from typer.core import TyperCommand
@@ -24,6 +24,9 @@ class CommandOptions(ABC):
 
     Typer shows the fields that the class itself declares, in their order.
     """
+
+    takes_any_option: ClassVar[bool] = False
+    """Options that the class does not declare, `--help` among them, are left to `perform`, in the context."""
 
     @abstractmethod
     def perform(self) -> int | None:
@@ -57,17 +60,16 @@ def add_group(app: typer.Typer, panel: str, name: str, about: str, *commands: ty
 
 
 def add_commands(app: typer.Typer, panel: str | None, *commands: type[CommandOptions]) -> None:
-    """Add the commands to a panel of the help. A fault's own options reach `inject` as they come."""
+    """Add the commands to a panel of the help."""
     for options in commands:
-        name = name_of(options)
-        own_options = name == "inject"
+        takes_any = options.takes_any_option
         app.command(
-            name,
+            name_of(options),
             cls=HelpfulCommand,
             help=flow(options.__doc__ or "") + KEEP_INDENT,
             rich_help_panel=panel,
-            add_help_option=not own_options,  # `inject slow --help` is about the fault
-            context_settings={"ignore_unknown_options": True, "allow_extra_args": True} if own_options else None,
+            add_help_option=not takes_any,
+            context_settings={"ignore_unknown_options": True, "allow_extra_args": True} if takes_any else None,
         )(_callback(options))
 
 

@@ -9,13 +9,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 from pathlib import Path
 
-from fencepost.faults.capabilities import Capability
 from fencepost.harness.campaign.planner import generate_for
 from fencepost.harness.plan.hash import plan_hash
 from fencepost.harness.targets.registry import load
 from fencepost.suites.released_bugs.bugs import BUGS
-from fencepost.suites.scenarios import scenarios_for
-from tests.suites.test_scenarios import TARGETS, UPGRADED
+from tests.suites.test_scenarios import TARGETS, scenarios_on
 
 LIST = Path(__file__).with_name("plan_hashes.txt")
 RANDOM_PLANS = range(1, 21)
@@ -27,12 +25,11 @@ def hashes(target: str) -> Iterator[str]:
     Random plans are those of a machine that can do all that the target can.
     """
     facts, file = TARGETS[target], load(target).file
-    for scenario in scenarios_for(facts):
-        if scenario.unavailable_reason(facts) is None and (target not in UPGRADED or scenario.releases == 2):
-            yield _line(target, scenario.slug, plan_hash(scenario.plan(facts, seed=1)))
+    for scenario in scenarios_on(target):
+        yield _line(target, scenario.slug, plan_hash(scenario.plan(facts, seed=1)))
     if ".." not in target:
         for seed in RANDOM_PLANS:
-            plan = generate_for(file, target, seed, frozenset(map(Capability, file.capabilities)))
+            plan = generate_for(file, target, seed, file.capabilities)
             yield _line(target, f"random-{seed}", plan_hash(plan))
 
 

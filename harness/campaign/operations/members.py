@@ -120,7 +120,7 @@ class ShareGroupGrows(_OfNewCoordinators):
         send = self.sent(rng, script, COORDINATOR)
         member = {"group_id": group, "member_id": MEMBER, "member_epoch": JOINS, "subscribed_topic_names": [topic.name]}
 
-        def reads(name: str, count: int) -> ApiProbe:
+        def joins(name: str, count: int) -> ApiProbe:
             """Join until all partitions are assigned: a coordinator learns of new ones later than their leaders."""
             assigned = {"assignment.topic_partitions[].partitions[]": list(range(count))}
             return send.wait(name, "share_group_heartbeat", member, answer=assigned)
@@ -149,14 +149,14 @@ class ShareGroupGrows(_OfNewCoordinators):
             ),
             *map(led, range(partitions)),
             send.find(GROUP, group),
-            reads("join", partitions),
+            joins("join", partitions),
             begins_at("reads", partitions - 1, UNSET),
             grown.send(
                 CreatePartitionsProbe(as_=script.name("grow"), node=grown.node, topic=topic.name, count=partitions + 1)
             ),
             led(partitions),
             Produce(as_=script.name("write"), topic=topic.name, partition=partitions, records=10, acks="all"),
-            reads("learns", partitions + 1),
+            joins("learns", partitions + 1),
             begins_at("begins", partitions, 0, excusing(must("CRD-03"), script, "KAFKA-20742")),
         ]
         title = f"{topic.name}, which a share group reads, grows to {partitions + 1} partitions"

@@ -69,6 +69,8 @@ class InjectOptions(CommandOptions):
       fencepost inject kill --node node-5 --when '{says: "fenced"}'
     """
 
+    takes_any_option = True  # those of the fault; `inject slow --help` is about it
+
     context: typer.Context
     fault: Annotated[
         str | None,

@@ -111,6 +111,7 @@ class Saying(SampleTarget):
 
 
 SPINS = Saying("import time\nprint('ERROR it spins')\nwhile True: time.sleep(1)")
+"""Its node runs, logs an error, and never listens: only an end from outside ends its loop."""
 
 
 def events_of(folder: RunFolder, target: SampleTarget, act: Callable[[Nodes], None]) -> Mapping[str, Mapping[str, Any]]:

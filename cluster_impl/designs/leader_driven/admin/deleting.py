@@ -45,11 +45,7 @@ from fencepost.cluster_impl.designs.leader_driven.admin.sending import send_as_f
 from fencepost.cluster_impl.designs.leader_driven.state_changes.request import StateChange, read_request
 from fencepost.cluster_impl.designs.on_zookeeper.document import MalformedZnode
 from fencepost.cluster_impl.designs.on_zookeeper.trees import delete_trees
-from fencepost.cluster_impl.designs.shared.topic_requests import (
-    RequestError,
-    check_name,
-    unknown_topic,
-)
+from fencepost.cluster_impl.designs.shared.topic_requests import RequestError, check_name, unknown_topic
 from fencepost.cluster_impl.replication.control_plane import TopicPartition
 from fencepost.cluster_impl.wire.errors import Error
 

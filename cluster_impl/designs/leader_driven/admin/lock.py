@@ -8,10 +8,7 @@ from fencepost.cluster_impl.coordination.steps import Absent, Create, Delete, Do
 from fencepost.cluster_impl.designs.leader_driven import znodes
 from fencepost.cluster_impl.designs.leader_driven.admin.procedures import Await, Command, Procedure, T
 from fencepost.cluster_impl.designs.on_zookeeper.znodes import to_json
-from fencepost.cluster_impl.designs.shared.topic_requests import (
-    RequestError,
-    check_name,
-)
+from fencepost.cluster_impl.designs.shared.topic_requests import RequestError, check_name
 from fencepost.cluster_impl.wire.errors import Error
 
 

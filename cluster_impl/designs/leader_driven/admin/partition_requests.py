@@ -20,10 +20,7 @@ from fencepost.cluster_impl.designs.shared.partition_requests import (
     elected,
     requested_elections,
 )
-from fencepost.cluster_impl.designs.shared.topic_requests import (
-    RequestError,
-    check_named_once,
-)
+from fencepost.cluster_impl.designs.shared.topic_requests import RequestError, check_named_once
 from fencepost.cluster_impl.replication.control_plane import TopicPartition
 from fencepost.cluster_impl.wire import messages as m
 from fencepost.cluster_impl.wire.errors import Error

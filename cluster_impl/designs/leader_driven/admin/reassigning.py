@@ -19,10 +19,7 @@ from fencepost.cluster_impl.designs.leader_driven.admin.reading import (
     live_brokers,
     read_topic,
 )
-from fencepost.cluster_impl.designs.shared.topic_requests import (
-    RequestError,
-    check_name,
-)
+from fencepost.cluster_impl.designs.shared.topic_requests import RequestError, check_name
 from fencepost.cluster_impl.replication.control_plane import TopicPartition
 from fencepost.cluster_impl.wire.errors import Error
 
