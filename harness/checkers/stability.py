@@ -226,15 +226,14 @@ def brokers_stay(stability: Stability) -> Finding:
 
 @checker(LEADERS_STAY, rank=76, every_run=True, rests_on=["state:controller", "state:partition"])
 def leaders_stay(stability: Stability) -> Finding:
-    """Judge that a leader that is left alone goes on leading. A preferred leader may take the leadership back."""
+    """Judge that a leader that is left alone goes on leading, but for making way for the preferred replica."""
     judged, rows, first = 0, list[tuple[object, ...]](), list[float]()
     for before, after in _moves(stability):
         if after.t <= stability.disturbances.begun or before.leader not in stability.names:
             continue
         judged += 1
-        to_preferred = after.replicas is not None and after.leader in after.replicas[:1]
         reassigned = before.replicas != after.replicas
-        if not to_preferred and not reassigned and stability.is_left_alone(stability.names[before.leader], after.t):
+        if not reassigned and not _is_balanced(stability, before, after) and _is_left_alone(stability, before, after.t):
             name = "-".join(map(str, after.partition))
             isr = ", ".join(map(str, after.isr))
             rows.append((name, before.leader, after.leader, after.leader_epoch, isr, f"{after.t:.2f} s"))
@@ -251,6 +250,24 @@ def leaders_stay(stability: Stability) -> Finding:
         rows,
         at=first[0],
     )
+
+
+def _is_left_alone(stability: Stability, led: PartitionObservation, t: float) -> bool:
+    return stability.is_left_alone(stability.names[led.leader], t)
+
+
+def _is_balanced(stability: Stability, before: PartitionObservation, after: PartitionObservation) -> bool:
+    """Return whether the leader made way for its preferred replica, which took over or was prevented.
+
+    A controller moves the leadership in one decision. Without controllers the leader only gives it up, and another
+    replica wins it if the preferred one has died meanwhile (v2 design, checkLoadBalancing).
+    """
+    preferred = next(iter(after.replicas or ()), None)
+    if preferred is None or after.leader == preferred:
+        return preferred is not None
+    if stability.dialect.has_controllers or preferred == before.leader or preferred not in before.isr:
+        return False
+    return preferred in stability.names and not stability.is_left_alone(stability.names[preferred], after.t)
 
 
 def _moves(stability: Stability) -> Iterator[tuple[PartitionObservation, PartitionObservation]]:

@@ -248,6 +248,23 @@ def test_the_preferred_leader_may_take_over_also_by_way_of_no_leader() -> None:
     assert others == []
 
 
+@pytest.mark.parametrize(
+    ("dialect", "isr", "disturbed", "verdict"),
+    [
+        (Dialect.LEADER_DRIVEN, [6, 4], "node-6", Verdict.PASS),
+        (Dialect.LEADER_DRIVEN, [6, 4], "node-5", Verdict.VIOLATION),
+        (Dialect.LEADER_DRIVEN, [4, 5], "node-6", Verdict.VIOLATION),
+        (Dialect.KRAFT, [6, 4], "node-6", Verdict.VIOLATION),
+    ],
+)
+def test_without_controllers_a_leader_may_make_way_for_a_preferred_replica_that_dies_before_it_leads(
+    dialect: Dialect, isr: list[int], disturbed: str, verdict: Verdict
+) -> None:
+    builder = begun().partition(4, 1, isr, seen_by="", replicas=[6, 4, 5]).at(12.0)
+    fault(builder, "kill", nodes=[disturbed]).at(13.0).partition(5, 2, [5], seen_by="", replicas=[6, 4, 5])
+    assert leaders_stay(of(builder, dialect=dialect)).verdict is verdict
+
+
 def test_a_partition_of_a_deleted_topic_and_one_that_was_reassigned_may_lose_their_leader() -> None:
     gone = {"what": "partition-gone", "topic": "t", "partition": 0}
     deleted = begun().at(9.0).partition(-1, 1, [], seen_by="", replicas=[4, 5, 6]).event("state", "log", "seen", gone)
