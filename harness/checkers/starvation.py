@@ -5,6 +5,10 @@ and only if a node waited for a processor for at least a third of that time. The
 node keeps a state that it must renew in time: its epoch, its leadership, its place in an ISR; and for a request that
 was refused because no node had such a state, if one waited for a third of the two shortest terms before. Records that
 were lost, and requests that were served, accepted or refused against the rules, are not excused by a lack of time.
+
+A node that ran for half of a time, or for longer, did not lack the processor in it: it wants one all the time, so it
+waits whenever another wants one as well, and a node that spins would excuse itself. Its first seconds of use are its
+start, which is work.
 """
 
 from bisect import bisect_left, bisect_right
@@ -12,6 +16,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import accumulate
+from typing import Any
 
 from fencepost.harness.plan.conditions import AwaitStep, BrokerEpochAbove, IsrIs, LeaderIs
 from fencepost.harness.plan.model import Plan
@@ -22,6 +27,10 @@ from fencepost.results.records.verdict import Finding, Verdict
 
 SHARE = 1 / 3
 """The share of the deadline for which a node must have waited."""
+RAN = 1 / 2
+"""The share of the time of a look from which on a node that ran itself lacked nothing."""
+START = 15.0
+"""Seconds of processor time that a process may take to start: a JVM runs on all cores meanwhile."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,12 +85,19 @@ def excuse_starved(plan: Plan, journal: Journal, findings: Iterable[Finding]) ->
 
 
 def read_waits(journal: Journal) -> Mapping[str, Sequence[ProcessorWait]]:
-    """Return the waits that the journal has, by node."""
+    """Return the waits that the journal has, by node; of no length where the node's own use explains them."""
     waits: dict[str, list[ProcessorWait]] = defaultdict(list)
     for event in journal.of("state"):
         if event.node and event.data.get("what") == "processor":
-            waits[event.node].append(ProcessorWait(event.t - event.data["seconds"], event.t, event.data["waited"]))
+            seconds = event.data["seconds"]
+            waited = 0.0 if _ran_itself(event.data) else event.data["waited"]
+            waits[event.node].append(ProcessorWait(event.t - seconds, event.t, waited))
     return waits
+
+
+def _ran_itself(look: Mapping[str, Any]) -> bool:
+    """Return whether a node that had started ran for most of a look. Earlier journals do not say what a node used."""
+    return bool(look.get("used", 0.0) >= RAN * look["seconds"] and look.get("used_before", 0.0) >= START)
 
 
 def _window(

@@ -1,8 +1,10 @@
-"""The time that runnable nodes waited for a processor.
+"""The time that runnable nodes waited for a processor, and the time that they had one.
 
-The kernel counts it for each thread (`run_delay`, the second field of /proc/PID/task/TID/schedstat, in nanoseconds). It
-is exact, unlike a load average, and a process that is paused or sleeps does not wait. A process counts by its worst
-thread, without the compilers of a JVM, on which no protocol deadline depends.
+The kernel counts both for each thread (`run_delay` and the time on a processor, the second and first field of
+/proc/PID/task/TID/schedstat, in nanoseconds). They are exact, unlike a load average, and a process that is paused or
+sleeps does not wait. A process waits as its worst thread does, and uses what all its threads do; those that ended
+between two looks are in the sum of /proc/PID/stat alone. Neither counts the compilers of a JVM: no protocol deadline
+depends on them, and what they use is no work of the node.
 """
 
 from __future__ import annotations
@@ -14,7 +16,7 @@ from dataclasses import dataclass, field
 from types import TracebackType
 from typing import Self
 
-from fencepost.harness.processes.table import PROC
+from fencepost.harness.processes.table import PROC, processor_time
 from fencepost.results.records.journal import JournalWriter
 
 EVERY = 1.0
@@ -26,26 +28,57 @@ _COMPILERS = ("C1 Comp", "C2 Comp")
 Pids = Callable[[], Mapping[str, int]]
 
 
-def run_delays(pid: int) -> dict[int, float]:
-    """Seconds that each thread of a process has waited since it began; empty where the kernel does not say."""
-    delays = {}
+@dataclass(frozen=True)
+class ProcessorTimes:
+    """Processor time and waits of a process since it began, in seconds; empty where the kernel says nothing."""
+
+    waited: Mapping[int, float]
+    """By each thread that is no compiler."""
+    total: float = 0.0
+    """The use of all threads, those that have ended included."""
+    compilers: Mapping[int, float] = field(default_factory=dict)
+    """The use of each compiler."""
+
+    @property
+    def used(self) -> float:
+        return max(0.0, self.total - sum(self.compilers.values()))
+
+    def since(self, before: ProcessorTimes) -> tuple[float, float]:
+        """Return the time waited and the time used since an earlier look at the same process."""
+        waited = max(
+            (self.waited[task] - before.waited[task] for task in self.waited.keys() & before.waited), default=0
+        )
+        compiled = sum(used - before.compilers.get(task, 0.0) for task, used in self.compilers.items())
+        return waited, max(0.0, self.total - before.total - compiled)
+
+
+def processor_times(pid: int) -> ProcessorTimes:
+    """Read the processor time and the waits of a process, as far as it and its threads are there."""
+    waited, compilers = {}, {}
+    total = processor_time(pid)
     try:
         for task in (PROC / str(pid) / "task").iterdir():
-            if not (task / "comm").read_text().startswith(_COMPILERS):
-                delays[int(task.name)] = int((task / "schedstat").read_text().split()[1]) / 1e9
-    except (OSError, IndexError, ValueError):  # a process or thread that ended meanwhile
+            used, delay = (int(each) / 1e9 for each in (task / "schedstat").read_text().split()[:2])
+            if (task / "comm").read_text().startswith(_COMPILERS):
+                compilers[int(task.name)] = used
+            else:
+                waited[int(task.name)] = delay
+    except (OSError, ValueError):  # a process or thread that ended meanwhile
         pass
-    return delays
+    return ProcessorTimes(waited, total, compilers)
 
 
 @dataclass
 class WaitingNodes:
-    """Writes a `state` event of a node (`what: processor`) whenever it waited: `waited` of the `seconds` before."""
+    """Writes a `state` event of a node (`what: processor`) whenever it waited: `waited` of the `seconds` before.
+
+    `used` is the processor time that it had meanwhile, `used_before` what its process had since its start.
+    """
 
     pids: Pids
     journal: JournalWriter
     clock: Callable[[], float] = time.monotonic
-    _known: dict[str, tuple[int, dict[int, float]]] = field(default_factory=dict)
+    _known: dict[str, tuple[int, ProcessorTimes]] = field(default_factory=dict)
     _looked: float | None = None
     _over: threading.Event = field(default_factory=threading.Event)
     _thread: threading.Thread | None = None
@@ -68,13 +101,14 @@ class WaitingNodes:
         seconds = 0.0 if self._looked is None else now - self._looked
         self._looked = now
         for node, pid in self.pids().items():
-            delays = run_delays(pid)
-            known_pid, before = self._known.get(node, (0, {}))
-            self._known[node] = pid, delays
-            waited = max((delay - before[task] for task, delay in delays.items() if task in before), default=0.0)
+            times = processor_times(pid)
+            known_pid, before = self._known.get(node, (0, times))
+            self._known[node] = pid, times
+            waited, used = times.since(before)
             if known_pid == pid and waited >= LEAST * seconds > 0:
-                data = {"what": "processor", "waited": round(min(waited, seconds), 3), "seconds": round(seconds, 3)}
-                self.journal.write("state", "processor", "seen", data, node=node)
+                data = {"waited": min(waited, seconds), "seconds": seconds, "used": used, "used_before": before.used}
+                rounded = {key: round(value, 3) for key, value in data.items()}
+                self.journal.write("state", "processor", "seen", {"what": "processor"} | rounded, node=node)
 
     def _run(self) -> None:
         while not self._over.wait(EVERY):

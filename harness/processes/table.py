@@ -67,6 +67,12 @@ def thread_states(pid: int) -> str:
     return "".join(fields[0] for fields in states if fields is not None)
 
 
+def processor_time(pid: int) -> float:
+    """Seconds of processor time that a process has used, with all its threads that ended; 0 if it does not exist."""
+    fields = _stat(PROC / str(pid) / "stat")
+    return 0.0 if fields is None else (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+
+
 def boot_id() -> str:
     """Start times compare only within one boot of the machine."""
     return (PROC / "sys/kernel/random/boot_id").read_text().strip()

@@ -62,6 +62,24 @@ def test_a_deadline_missed_on_a_machine_with_time_stands(waits: tuple[tuple[floa
     assert judged(awaiting(), builder).verdict is Verdict.VIOLATION
 
 
+@pytest.mark.parametrize(
+    ("used", "before", "excused"),
+    [(0.6, 100.0, False), (0.5, 15.0, False), (0.2, 100.0, True), (0.6, 3.0, True), (None, None, True)],
+    ids=["spins", "just", "little", "starts", "earlier journal"],
+)
+def test_a_node_that_ran_itself_is_not_excused_by_its_waits(
+    used: float | None, before: float | None, excused: bool
+) -> None:
+    """A thread that spins waits as soon as others want a processor."""
+    builder = JournalBuilder().at(1.0).event("step", "led", "begin")
+    own = {} if used is None else {"used": used, "used_before": before}
+    for until in (2.0, 3.0, 4.0):
+        data = {"what": "processor", "waited": 0.4, "seconds": 1.0} | own
+        builder.at(until).event("state", "processor", "seen", data, "node-4")
+    builder.event("step", "led", "end", {"outcome": "missed", "message": "`leader` did not become true"})
+    assert judged(awaiting(), builder).verdict is (Verdict.INCONCLUSIVE if excused else Verdict.VIOLATION)
+
+
 def test_waits_of_several_nodes_are_not_added_up() -> None:
     builder = JournalBuilder().at(1.0).event("step", "led", "begin")
     waited(builder, 0.9, until=2.5)
