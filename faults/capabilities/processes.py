@@ -48,9 +48,12 @@ class Processes(Protocol):
     def start(self, node: str) -> None:
         """Start the node's process, on the directory that it left; does not wait for it."""
 
-    def await_ready(self, node: str, timeout: float) -> None:
-        """Wait until the node answers requests, fenced or not. Raise CapabilityError with its last log lines if it does
-        not."""
+    def await_ready(self, node: str, timeout: float, since: float | None = None) -> None:
+        """Wait until the node answers requests, fenced or not.
+
+        `since` (monotonic) is the time from which several nodes have `timeout` seconds together; one of which the time
+        is over is asked once more. Raise CapabilityError with its last log lines if it does not answer.
+        """
 
     def kill(self, node: str) -> None:
         """SIGKILL to the whole process group; returns when it is gone from the process table."""

@@ -104,11 +104,11 @@ class ProcessFault(Fault):
 
 
 def await_ready(cluster: Cluster, names: Sequence[str]) -> Evidence:
-    """Wait until each answers requests; the first that does not is the evidence against."""
-    deadline = time.monotonic() + READY_TIMEOUT_S
+    """Wait until each answers requests, all from now on; the first that does not is the evidence against."""
+    since = time.monotonic()
     for name in names:
         try:
-            cluster.processes.await_ready(name, max(0.1, deadline - time.monotonic()))
+            cluster.processes.await_ready(name, READY_TIMEOUT_S, since)
         except CapabilityError as error:
             return Evidence.against(str(error), measured({name: cluster.processes.status(name)}))
     return Evidence(True, "each answered a request", measured({n: cluster.processes.status(n) for n in names}))

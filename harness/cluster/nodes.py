@@ -93,16 +93,19 @@ class Nodes:
             planted_defect=planted_defect(command) or None,
         )
 
-    def await_ready(self, node: str, timeout: float) -> None:
+    def await_ready(self, node: str, timeout: float, since: float | None = None) -> None:
         """Wait until the node answers requests at its own address, fenced or not. Note one that stays silent."""
-        began = time.monotonic()
-        self._await_ready(node, began, began + timeout)
+        now = time.monotonic()
+        if since is None:
+            self._await_ready(node, self._unawaited.get(node, now), now + timeout)
+        else:
+            self._await_ready(node, since, max(since + timeout, now + LAST_ASK))
 
     def await_unawaited(self, seconds: float) -> None:
         """Wait for each running node that was not awaited since its last start or resume, until `seconds` after that.
 
-        A node whose time is over is asked once more. What each did is noted as by `await_ready`. A duplicate may be
-        refused for good, and no rule says that a ZooKeeper server serves: neither is asked.
+        What each did is noted as by `await_ready`. A duplicate may be refused for good, and no rule says that a
+        ZooKeeper server serves: neither is asked.
         """
         for node, since in [*self._unawaited.items()]:
             described = self._layout.node(node)
@@ -110,7 +113,7 @@ class Nodes:
                 continue
             if self.status(node).running is Running.RUNNING:
                 with suppress(NodeNotReady):
-                    self._await_ready(node, since, max(since + seconds, time.monotonic() + LAST_ASK))
+                    self.await_ready(node, seconds, since)
 
     def _await_ready(self, node: str, since: float, deadline: float) -> None:
         address = self._layout.node(node).front

@@ -113,7 +113,7 @@ class FakeCluster:
     def start(self, node: str) -> None:
         self._become("start", node, ProcessStatus(Running.RUNNING, pid=next(self.pids)))
 
-    def await_ready(self, node: str, timeout: float) -> None:
+    def await_ready(self, node: str, timeout: float, since: float | None = None) -> None:
         if self.never_ready:
             raise CapabilityError(f"{node} did not answer in {timeout} s")
 

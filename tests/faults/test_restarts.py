@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
-from typing import Any
+import itertools
+from types import SimpleNamespace
+from typing import Any, cast
 
 import pytest
 
 import fencepost.faults.identity.duplicate
 import fencepost.faults.links.link_fault
 import fencepost.faults.processes.late_bytes
-from fencepost.faults.capabilities import CapabilityError, Claim, ProcessStatus, RoundTrip, Running
+from fencepost.faults.capabilities import CapabilityError, Claim, Cluster, ProcessStatus, RoundTrip, Running
 from fencepost.faults.fault import Fault
+from fencepost.faults.processes import process_fault
 from fencepost.faults.processes.crash_loop import CrashLoop
 from fencepost.faults.registry import build
 from tests.faults.fake import FakeCluster, cluster_of
@@ -120,6 +123,21 @@ def test_a_copy_is_made_while_the_process_is_stopped(cluster: FakeCluster) -> No
     assert cluster.calls == ["pause node-4", "resume node-4", "kill node-4"]
 
 
+def test_the_last_of_several_nodes_has_the_whole_bound_however_long_the_others_took(
+    cluster: FakeCluster, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """With what the others left of it, one that had served for long was noted silent after a single look of 0.1 s."""
+    clock, asked = itertools.count(0, 40), []
+
+    def await_ready(node: str, timeout: float, since: float | None = None) -> None:
+        asked.append((node, timeout, since))
+
+    monkeypatch.setattr(process_fault, "time", SimpleNamespace(monotonic=lambda: float(next(clock))))
+    monkeypatch.setattr(cluster, "await_ready", await_ready)
+    process_fault.await_ready(cast("Cluster", cluster), ["node-1", "node-4", "node-5"])
+    assert asked == [(node, 60.0, 0.0) for node in ("node-1", "node-4", "node-5")]
+
+
 @pytest.mark.parametrize(
     ("answers", "ends", "outcome"),
     [(False, True, "refused"), (True, True, "fatal later"), (False, False, "silent")],
@@ -129,7 +147,7 @@ def test_a_node_that_does_not_serve_on_its_files_gets_them_back_and_starts_once_
 ) -> None:
     """Refused is kept apart from taken and fatal later, and both from a node that neither serves nor ends."""
 
-    def await_ready(node: str, timeout: float) -> None:
+    def await_ready(node: str, timeout: float, since: float | None = None) -> None:
         if node in cluster.damaged:
             if ends:
                 cluster.running[node] = ProcessStatus(Running.EXITED, pid=9, exit_code=1)

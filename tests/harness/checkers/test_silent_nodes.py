@@ -91,6 +91,13 @@ def test_a_node_without_a_processor_is_excused() -> None:
     assert "waited for a processor" in excused(silent(starved))
 
 
+def test_a_node_that_was_asked_for_a_moment_only_is_excused() -> None:
+    """Several nodes shared one deadline in earlier runs, and the last one had what the others left."""
+    where = "127.0.0.4:9090"
+    moment = begun().add(70, "node", "node-4", "silent", seconds=0.1, address=where, reach="silent")
+    assert excused(moment) == "it was asked for 0.1 s only."
+
+
 @pytest.mark.parametrize("fault", ["disk-slow", "cut", "clock-jump"])
 def test_a_fault_on_the_node_that_was_active_explains_it(fault: str) -> None:
     active = begun().add(9, "fault", "f", "intent", fault=fault, links=[{"from": "node-4", "to": "node-1"}])

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 import threading
+import time
 from collections.abc import Callable, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
@@ -136,7 +137,20 @@ def test_a_node_that_runs_and_does_not_answer_is_noted_with_its_last_error(folde
             nodes.await_ready("node-4", 0.2)
 
     silent = events_of(folder, SPINS, act)["silent"]
-    assert (silent["seconds"], silent["reach"], silent["error"]) == (0.2, "refused", "ERROR it spins")
+    assert silent["seconds"] > 0.2, "from its start"
+    assert (silent["reach"], silent["error"]) == ("refused", "ERROR it spins")
+
+
+def test_a_node_of_which_the_time_is_over_is_asked_once_more_and_noted_with_all_its_time(
+    folder: RunFolder, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("fencepost.harness.cluster.nodes.LAST_ASK", 0.5)
+
+    def act(nodes: Nodes) -> None:
+        with pytest.raises(NodeNotReady):
+            nodes.await_ready("node-4", 60.0, since=time.monotonic() - 90)
+
+    assert events_of(folder, SPINS, act)["silent"]["seconds"] == pytest.approx(90.5, abs=0.2)
 
 
 @pytest.mark.parametrize("ask", [0.0, 0.2])

@@ -39,7 +39,7 @@ class Stoppable(FakeCluster):
     def set_version(self, node: str, release: str | None, level: str | None) -> None:
         self.calls.append(f"set {node} to {release or level}")
 
-    def await_ready(self, node: str, timeout: float) -> None:
+    def await_ready(self, node: str, timeout: float, since: float | None = None) -> None:
         self.calls.append(f"await {node}")
 
 
