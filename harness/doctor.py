@@ -38,6 +38,8 @@ from fencepost.harness.targets.zookeeper_jars import found_jars
 from fencepost.harness.terminal import terminal
 
 PROBE_SECONDS = 20.0
+SPARK_SECONDS = 120.0
+"""A JVM that loads Spark's jars: seconds of processor time, and many times that on a busy machine."""
 
 
 class Unavailable(Exception):
@@ -63,13 +65,17 @@ class Mechanism:
 
 @dataclass(frozen=True)
 class Diagnosis:
-    """The result of a probe. `how` is the evidence if the mechanism is available, else the reason."""
+    """The result of a probe. `how` is the evidence if the mechanism is available, else the reason.
+
+    Without `answered`, the probe was given up: the mechanism may be there.
+    """
 
     name: str
     available: bool
     how: str
     lost: str
     remedy: str
+    answered: bool = True
 
 
 def diagnose(mechanism: Mechanism) -> Diagnosis:
@@ -78,18 +84,24 @@ def diagnose(mechanism: Mechanism) -> Diagnosis:
         return Diagnosis(mechanism.name, True, mechanism.probe(), mechanism.lost, mechanism.remedy)
     except Unavailable as reason:
         return Diagnosis(mechanism.name, False, str(reason), mechanism.lost, reason.remedy or mechanism.remedy)
+    except subprocess.TimeoutExpired as late:
+        how = f"it did not answer within {late.timeout:g} s"
+        return Diagnosis(mechanism.name, False, how, mechanism.lost, "ask again when this machine is less busy", False)
     except Exception as error:
         how = f"{type(error).__name__}: {error}"
         return Diagnosis(mechanism.name, False, how, mechanism.lost, mechanism.remedy)
 
 
-def _output(*command: str) -> str:
-    """Return the output of a command on both streams, without colours. Unavailable if it is absent, fails or hangs."""
+def _output(*command: str, seconds: float = PROBE_SECONDS) -> str:
+    """Return the output of a command on both streams, without colours.
+
+    Raises Unavailable if it is absent or fails, subprocess.TimeoutExpired if it hangs.
+    """
     program = shutil.which(command[0])
     if program is None:
         raise Unavailable(f"no {command[0]} on the PATH")
     done = subprocess.run(
-        [program, *command[1:]], capture_output=True, text=True, timeout=PROBE_SECONDS, stdin=subprocess.DEVNULL
+        [program, *command[1:]], capture_output=True, text=True, timeout=seconds, stdin=subprocess.DEVNULL
     )
     if done.returncode != 0:
         raise Unavailable(f"{command[0]} ended with exit code {done.returncode}: {(done.stderr or done.stdout)[-120:]}")
@@ -282,7 +294,9 @@ def socket_tables() -> str:
 def spark() -> str:
     """Let Spark print its version, on the Java that jobs use."""
     jars = _spark_jars()
-    text = _output("java", "-cp", f"{jars}/*", "org.apache.spark.deploy.SparkSubmit", "--version")
+    text = _output(
+        "java", "-cp", f"{jars}/*", "org.apache.spark.deploy.SparkSubmit", "--version", seconds=SPARK_SECONDS
+    )
     found = re.search(r"version (\d[\d.]*)", text)
     if found is None:
         raise Unavailable(f"Spark started and printed no version: {text[-120:]}")
@@ -374,6 +388,6 @@ def _print_table(rows: list[Diagnosis]) -> None:
         else:
             text = Text(row.how)
             text.append("\nlost     ", "dim").append(row.lost)
-            text.append("\nget it   ", "dim").append(row.remedy)
-            table.add_row(row.name, Text("no", "red"), text)
+            text.append("\nget it   " if row.answered else "\ndo       ", "dim").append(row.remedy)
+            table.add_row(row.name, Text("no", "red") if row.answered else Text("?", "yellow"), text)
     terminal().print(Padding(table, (0, 2)))

@@ -46,6 +46,23 @@ def test_an_old_java_does_not_count(monkeypatch: pytest.MonkeyPatch, tmp_path: P
     assert "17 or newer is needed" in row.how
 
 
+def test_a_program_that_answers_too_late_is_not_called_missing(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    program = tmp_path / "java"
+    program.write_text("#!/bin/sh\nexec sleep 60\n")
+    program.chmod(0o755)
+    monkeypatch.setenv("PATH", f"{tmp_path}:/usr/bin:/bin")
+    monkeypatch.setattr(doctor, "SPARK_SECONDS", 0.5)
+    monkeypatch.setattr(doctor, "_spark_jars", lambda: tmp_path)
+    row = diagnose(Mechanism("spark", doctor.spark, "fencepost trends", "pip install 'fencepost[mining]'"))
+    assert row.how == "it did not answer within 0.5 s"
+    doctor._print_table([row])
+    said = capsys.readouterr().out
+    assert "  spark   ?" in said
+    assert "pip install" not in said and "ask again when this machine is less busy" in said
+
+
 def test_an_engine_that_does_not_answer_is_not_an_engine(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setenv("DOCKER_HOST", f"unix://{tmp_path}/absent.sock")
     row = diagnose(Mechanism("docker", doctor.docker_engine, "lost", "remedy"))
