@@ -99,12 +99,17 @@ def ask_controller(connection: RawConnection) -> int:
     return int(request_metadata(connection, ()).controller_id)
 
 
-def ask_quorum(connection: RawConnection, dialect: Dialect) -> ControllerView:
-    """Request the state of the metadata quorum. Raises NoAnswer."""
+def request_quorum(connection: RawConnection, dialect: Dialect) -> Any:
+    """Return the answer to DescribeQuorum in the newest version that the node has. Raises NoAnswer."""
     name = TopicName(KRAFT_TOPIC if dialect is Dialect.KRAFT else DRAFT_TOPIC)
     api = connection.newest(DESCRIBE_QUORUM)
     topic = api.request.TopicData(topic_name=name, partitions=(api.request.PartitionData(partition_index=i32(0)),))
-    answer = connection.call(api.DescribeQuorumRequest(topics=(topic,)), api.DescribeQuorumResponse)
+    return connection.call(api.DescribeQuorumRequest(topics=(topic,)), api.DescribeQuorumResponse)
+
+
+def ask_quorum(connection: RawConnection, dialect: Dialect) -> ControllerView:
+    """Request the state of the metadata quorum. Raises NoAnswer."""
+    answer = request_quorum(connection, dialect)
     if answer.error_code is not ErrorCode.none or not answer.topics:
         return ControllerView(Answer.REFUSING)
     partition = answer.topics[0].partitions[0]

@@ -22,6 +22,7 @@ from fencepost.harness.engine.references import References
 from fencepost.harness.engine.releases import running_release, version_of
 from fencepost.harness.engine.settings import SettingsAgreement
 from fencepost.harness.engine.topics import TopicCreation
+from fencepost.harness.engine.voters import VoterProgress
 from fencepost.harness.plan.base import Release
 from fencepost.harness.plan.conditions import (
     ActiveController,
@@ -48,6 +49,7 @@ from fencepost.harness.plan.conditions import (
     RunsRelease,
     SettingsAgree,
     TopicCreatedThrough,
+    VotersCaughtUp,
     Watches,
     WorkloadAcks,
     WorkloadReads,
@@ -98,6 +100,8 @@ def predicate(step: Await, name: str, context: Context) -> Predicate:
             return zookeeper.assignment(step, references)
         case ReplicaOffline():
             return zookeeper.offline(step, references)
+        case VotersCaughtUp():
+            return VoterProgress(references, context.clients)
         case NodeExited(node=ref, code=code):
             return _NodeExit(context.cluster.processes, references.node(ref), code)
         case RunsRelease(node=ref, release=release):
@@ -207,6 +211,8 @@ def _actual(step: Await, references: References, processes: Processes) -> str:
             return "another value was read, or none"
         case SettingsAgree():
             return "they were not compared"
+        case VotersCaughtUp():
+            return "the voters were not asked for"
         case AdministratorServed():
             return "some brokers left a request undone"
         case _:

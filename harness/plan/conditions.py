@@ -118,6 +118,12 @@ class ActiveController(AwaitStep):
     is_not: NodeRefs | None = None
 
 
+class VotersCaughtUp(AwaitStep):
+    """Each voter of the metadata quorum fetched since the step began, and has all that the leader had then."""
+
+    condition: Literal["voters-caught-up"] = "voters-caught-up"
+
+
 class NodeExited(AwaitStep):
     """The process ended; if `code` is given, with this exit code."""
 
@@ -344,6 +350,7 @@ Await = Annotated[
     | IsrIs
     | IsrShrunk
     | ActiveController
+    | VotersCaughtUp
     | NodeExited
     | RunsRelease
     | Connected

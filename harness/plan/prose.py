@@ -41,6 +41,7 @@ _CONDITIONS = {
     "topic-created-through": "a topic can be created through {node}",
     "administrator-served": "each broker serves an administrator",
     "settings-agree": "all brokers describe the same settings of topics",
+    "voters-caught-up": "all voters have what the active controller has",
     "assignment": "the replicas of {partition} are {is}",
     "release": "{node} runs the {release} release",
     "converged": "all nodes agree and all replicas are in sync",

@@ -17,7 +17,7 @@ from fencepost.harness.campaign.operations.operation import (
 from fencepost.harness.campaign.operations.requests import api, must
 from fencepost.harness.network.addresses import PEER_PORT
 from fencepost.harness.plan.base import Expect, Level
-from fencepost.harness.plan.conditions import ActiveController
+from fencepost.harness.plan.conditions import ActiveController, VotersCaughtUp
 from fencepost.harness.plan.dialect import Dialect
 from fencepost.harness.plan.probes import ApiProbe
 from fencepost.harness.plan.steps import Step
@@ -33,7 +33,9 @@ GIVEN_BACK = 0.6
 class ChangeVoters(Operation):
     """A controller loses its vote while it runs, or gets it back; whatever is broken meanwhile.
 
-    The answer is claimed if nothing is broken. After a removal that is claimed another controller is active.
+    The answer is claimed if nothing is broken. After a removal that is claimed another controller is active. Such a
+    removal awaits all voters first: the smaller set commits it only with a majority of its own, of which a controller
+    that has just started is no part yet. A voter that is added catches up before it counts.
     """
 
     name = "change-voters"
@@ -64,6 +66,8 @@ class ChangeVoters(Operation):
         body = {"voter_id": id, "voter_directory_id": self._directory(node, script)}
         steps: list[Step] = [api(script, "remove-voter", how, "remove_raft_voter", body, version=0)]
         if how.expect is not None:
+            counts = Expect(level=Level.MUST, requirement="K853-06") if script.within else None
+            steps.insert(0, VotersCaughtUp(as_=script.name("voters"), within_ms=within_ms, expect=counts))
             elected = Expect(level=Level.MUST, requirement="K853-03", also=("LIVE-02",))
             steps.append(ActiveController(as_=script.name("leads"), is_not=node, within_ms=within_ms, expect=elected))
         cluster = replace(script.cluster, without_vote=without_vote)

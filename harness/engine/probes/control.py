@@ -15,9 +15,10 @@ from kio.schema.vote.v0.response import VoteResponse
 from kio.static.primitive import i8, i16, i32, i64
 
 from fencepost.harness.clients import drafts
+from fencepost.harness.clients.asking import request_quorum
 from fencepost.harness.clients.metadata.fetching import DRAFT_TOPIC, KRAFT_TOPIC
 from fencepost.harness.clients.raw import RawConnection
-from fencepost.harness.clients.versions import ALTER_PARTITION, DESCRIBE_QUORUM, entity
+from fencepost.harness.clients.versions import ALTER_PARTITION, entity
 from fencepost.harness.engine.errors import StepError
 from fencepost.harness.engine.probes.answer import ProbeAnswer, ProbeOutcome, answered
 from fencepost.harness.engine.probes.claims import compared
@@ -197,12 +198,7 @@ def _alter_partition(connection: RawConnection, change: IsrChange, topic_id: UUI
 
 def ask_describe_quorum(probe: DescribeQuorumProbe, connection: RawConnection, references: References) -> ProbeAnswer:
     """Ask for the leader, epoch and high watermark of the metadata log."""
-    api = connection.newest(DESCRIBE_QUORUM)
-    topic = api.request.TopicData(
-        topic_name=_metadata_topic(references),
-        partitions=(api.request.PartitionData(partition_index=i32(0)),),
-    )
-    answer = connection.call(api.DescribeQuorumRequest(topics=(topic,)), api.DescribeQuorumResponse)
+    answer = request_quorum(connection, references.dialect)
     if answer.error_code is not ErrorCode.none or not answer.topics:
         return answered(answer.error_code)
     found = answer.topics[0].partitions[0]

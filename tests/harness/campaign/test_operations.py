@@ -26,7 +26,7 @@ from fencepost.harness.campaign.operations.voters import ChangeVoters
 from fencepost.harness.campaign.planner import generate
 from fencepost.harness.campaign.script import Script
 from fencepost.harness.campaign.topics import LONGEST, ODD_NAMES, Existence, new_name
-from fencepost.harness.plan.conditions import Converged
+from fencepost.harness.plan.conditions import Converged, VotersCaughtUp
 from fencepost.harness.plan.probes import (
     ApiProbe,
     CreatePartitionsProbe,
@@ -140,6 +140,17 @@ def test_one_controller_keeps_its_vote_and_fewer_may_be_away_while_others_have_n
         assert made.cluster.without_vote == {"node-1", "node-2", "node-3"} - voters
         assert made.cluster.spare_quorum == (len(voters) - 1) // 2
     assert voters
+
+
+@pytest.mark.parametrize(("target", "level"), [("apache-kafka", "dynamic"), ("quorum", None)])
+def test_a_removal_is_claimed_only_after_all_voters_have_caught_up(target: str, level: str | None) -> None:
+    made = at_level(target, level)
+    for _ in range(30):
+        made.await_whole()
+        ChangeVoters().add(made)
+    removals = [place for place, step in enumerate(made.steps) if getattr(step, "api", "") == "remove_raft_voter"]
+    assert removals
+    assert all(isinstance(made.steps[place - 1], VotersCaughtUp) for place in removals)
 
 
 def test_a_vote_counts_as_lost_until_it_was_claimed_to_be_given_back() -> None:
