@@ -50,7 +50,9 @@ def read_deletions(requests: Iterable[TopicRequest], journal: Journal) -> Mappin
         if (what == "partition-gone" and topic not in gone) or (what == "partition" and _is_other(ids.get(topic), id)):
             since = found[topic][-1].back if found[topic] else -inf
             asked = [
-                each.t for each in requests if each.t <= event.t and since < each.until and each.topic in (None, topic)
+                each.t
+                for each in requests
+                if each.t <= event.t and since < each.until and each.may_mean(topic, ids.get(topic))
             ]
             if asked and topic not in gone:
                 found[topic].append(Deletion(topic, min(asked), event.t))

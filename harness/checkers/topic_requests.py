@@ -12,6 +12,7 @@ from dataclasses import dataclass, replace
 from math import inf
 from typing import Any, Final, Literal
 
+from fencepost.harness.plan import messages
 from fencepost.harness.plan.conditions import AdministratorServed, TopicCreatedThrough
 from fencepost.harness.plan.model import Plan
 from fencepost.harness.plan.probes import ApiProbe, CreatePartitionsProbe, CreateTopicProbe, DeleteTopicProbe
@@ -35,6 +36,7 @@ _APIS: Final[Mapping[str, Kind]] = {"create_topics": "create", "create_partition
 class TopicRequest:
     """A request about one topic. `topic` is None if the journal does not name it; so may be `partitions`, a number.
 
+    `id` is the topic's id if the request named it by that: it means one life of the topic, and no other.
     It was sent at `t`, and what it did shows by `until`: a while after its answer, or at any time without one.
     """
 
@@ -44,24 +46,66 @@ class TopicRequest:
     partitions: int | None = None
     acknowledged: bool = False
     until: float = inf
+    id: str | None = None
+
+    def may_mean(self, topic: str, id: str | None) -> bool:
+        """Return whether the request may be one about the topic in the life that has this id; None: not known."""
+        return self.topic in (None, topic) and (None in (self.id, id) or self.id == id)
 
 
 def topic_requests(plan: Plan, journal: Journal) -> Iterator[TopicRequest]:
     """Yield the requests of the steps and conditions, in no order, without those that certainly did nothing. Linear."""
+    requests = list(_requests(plan, journal))
+    if all(each.id is None for each in requests):
+        return iter(requests)
+    return _named_by_id(requests, plan, journal)
+
+
+def _named_by_id(requests: Iterable[TopicRequest], plan: Plan, journal: Journal) -> Iterator[TopicRequest]:
+    """Yield the requests with the names of the topics that have their ids, whatever topics the answers named.
+
+    An id that the journal does not have may be that of any topic of which it has none.
+    """
+    names: dict[str, str] = {}
+    topics = {topic.name for topic in plan.topics} | {each.topic for each in requests if each.topic is not None}
+    for event in sorted(journal.of("state"), key=lambda event: event.node is not None):  # what was decided comes first
+        if event.data.get("what") == "partition":
+            topics.add(event.data["topic"])
+            if id := event.data.get("topic_id"):
+                names.setdefault(id, event.data["topic"])
+    without = sorted(topics - set(names.values()))
+    for each in requests:
+        if each.id is None:
+            yield each
+        else:
+            meant = [names[each.id]] if each.id in names else without
+            yield from (replace(each, topic=name) for name in meant)
+
+
+def _requests(plan: Plan, journal: Journal) -> Iterator[TopicRequest]:
     steps = {plan.step_name(place): step for place, step in enumerate(plan.steps)}
     ends = {event.id: event for event in journal.of("op", "ok", "fail", "info")}
+    bound = dict(_bound(steps, ends.values()))
     for event in journal.of("op", "invoke"):
         data, end = event.data, ends.get(event.id)
         found: Iterator[TopicRequest] = iter(())
         if data.get("f") == "admin":
             found = _of_administrator(event)
         elif data.get("f") == "probe" and not _did_nothing(end):
-            found = _of_probe(steps.get(data.get("step", "")), event, end)
+            found = _of_probe(steps.get(data.get("step", "")), event, end, bound)
         done = end is not None and end.phase == "ok"
         yield from (replace(each, until=end.t + _SHOWS_WITHIN if end and done else inf) for each in found)
     finished = {event.id for event in journal.of("step", "end") if event.data.get("outcome") == "done"}
     for event in journal.of("step", "begin"):
         yield from _of_step(steps.get(event.id), event, done=event.id in finished)
+
+
+def _bound(steps: Mapping[str, object], ends: Iterable[Event]) -> Iterator[tuple[str, Any]]:
+    """Yield the values that responses gave to names."""
+    for end in ends:
+        step = steps.get(end.data.get("step", ""))
+        if isinstance(step, ApiProbe) and (response := _response(end)):
+            yield from ((name, messages.at_path(response, path)) for name, path in step.binds.items())
 
 
 def _of_administrator(event: Event) -> Iterator[TopicRequest]:
@@ -73,7 +117,7 @@ def _of_administrator(event: Event) -> Iterator[TopicRequest]:
             yield TopicRequest("create", event.t, event.data.get("topic"), 1)
 
 
-def _of_probe(step: object, event: Event, end: Event | None) -> Iterator[TopicRequest]:
+def _of_probe(step: object, event: Event, end: Event | None, bound: Mapping[str, Any]) -> Iterator[TopicRequest]:
     acknowledged = end is not None and end.data.get("outcome") == "served"
     match step:
         case CreateTopicProbe():
@@ -83,23 +127,35 @@ def _of_probe(step: object, event: Event, end: Event | None) -> Iterator[TopicRe
         case DeleteTopicProbe():
             yield TopicRequest("delete", event.t, step.topic)
         case ApiProbe() if step.api in _APIS and not step.body.get("validate_only"):
-            yield from _of_api(step, event.t, _response(end))
+            yield from _of_api(step, event.t, _response(end), bound)
         case None if event.data.get("request") == "delete-topic":  # a journal whose plan is not at hand
             yield TopicRequest("delete", event.t, event.data.get("topic"))
 
 
-def _of_api(step: ApiProbe, t: float, response: Mapping[str, Any] | None) -> Iterator[TopicRequest]:
+def _of_api(
+    step: ApiProbe, t: float, response: Mapping[str, Any] | None, bound: Mapping[str, Any]
+) -> Iterator[TopicRequest]:
     kind, body = _APIS[step.api], step.body
-    answered = {each.get("name"): each.get("error_code", 0) for each in _results(response)}
+    answered = {each.get(key): each.get("error_code", 0) for each in _results(response) for key in ("name", "topic_id")}
+    answered_names = [each["name"] for each in _results(response) if each.get("name") is not None]
     asked: list[Mapping[str, Any]] = [{"name": name} for name in body.get("topic_names") or ()]
     asked += body.get("topics") or ()
     for topic in asked:
-        name = topic.get("name")
-        if name is None or str(name).startswith("$"):  # by its id, or a value that a step bound: the answer names it
-            names = [each for each in answered if each is not None] or [None]
-            yield from (TopicRequest(kind, t, each, _number(topic)) for each in names)
-        elif answered.get(name, 0) not in _NOTHING_DONE:
-            yield TopicRequest(kind, t, str(name), _number(topic), answered.get(name) == 0)
+        name, id = (_value(topic.get(key), bound) for key in ("name", "topic_id"))
+        if name is None and id is None:  # a value that a step bound, and the journal does not have: the answer names it
+            yield from (TopicRequest(kind, t, each, _number(topic)) for each in answered_names or [None])
+        elif answered.get(name or id, 0) in _NOTHING_DONE:
+            continue
+        elif name is not None:
+            yield TopicRequest(kind, t, name, _number(topic), answered.get(name) == 0)
+        else:
+            yield TopicRequest(kind, t, None, _number(topic), id=id)
+
+
+def _value(field: object, bound: Mapping[str, Any]) -> str | None:
+    """Return a field of a request as it was sent; None if it has none, or one of which the value is not known."""
+    value = bound.get(field[1:]) if isinstance(field, str) and field.startswith("$") else field
+    return None if value is None else str(value)
 
 
 def _number(topic: Mapping[str, Any]) -> int | None:

@@ -79,7 +79,10 @@ def read_topics(
     lists = [event for event in journal.of("op", "ok") if event.data.get("f") == "topics"]
     listed = list(_listed(lists))
     converged = any(event.id == CONVERGE and event.data.get("outcome") == "done" for event in journal.of("step", "end"))
-    asked = {each.topic for each in requests if each.kind == "delete"}
+    deletes = [each for each in requests if each.kind == "delete"]
+    asked = {
+        topic for topic in planned | created if any(each.may_mean(topic, decided.last_id(topic)) for each in deletes)
+    }
     shown: dict[str, list[ListedTopic]] = {}
     gone: dict[str, float] = {}
     for topic in sorted(planned | created):
@@ -99,7 +102,7 @@ def read_topics(
         if topic in decided.ever:
             if not now:
                 gone[topic] = decided.gone_at.get(topic, journal.duration)
-        elif not there and lists and converged and not asked & {topic, None}:
+        elif not there and lists and converged and topic not in asked:
             gone[topic] = journal.duration
     return TopicsAtEnd(
         shown,
@@ -107,9 +110,7 @@ def read_topics(
         {
             topic: id
             for topic, since in promised.items()
-            if not deletions.get(topic)
-            and not asked & {topic, None}
-            and (id := decided.id_since(topic, since)) is not None
+            if not deletions.get(topic) and topic not in asked and (id := decided.id_since(topic, since)) is not None
         },
         frozenset(decided.known) | {(t.name, n) for t in plan.topics for n in range(len(t.assignments))},
         next(_forgetting(plan, journal), ""),
@@ -145,10 +146,13 @@ class _Decided:
             if id is not None and (not self.ids[topic] or self.ids[topic][-1][1] != id):
                 self.ids[topic].append((event.t, id))
 
+    def last_id(self, topic: str) -> str | None:
+        ids = self.ids.get(topic, [])
+        return ids[-1][1] if ids else None
+
     def id_since(self, topic: str, t: float) -> str | None:
         """Return the first id that was decided from `t` on, or else the last one before; None if none was seen."""
-        ids = self.ids.get(topic, [])
-        return next((id for seen, id in ids if seen >= t), ids[-1][1] if ids else None)
+        return next((id for seen, id in self.ids.get(topic, []) if seen >= t), self.last_id(topic))
 
 
 def _listed(lists: Iterable[Event]) -> Iterator[tuple[str, ListedTopic]]:

@@ -145,10 +145,77 @@ def test_a_topic_with_another_id_was_deleted_though_its_absence_was_not_seen() -
     assert unread(found).verdict is Verdict.PASS
 
 
-def _described(id: str) -> dict[str, Any]:
+BY_ID = [
+    {
+        "do": "probe",
+        "request": "api",
+        "node": "node-4",
+        "api": "metadata",
+        "as": "look",
+        "binds": {"id": "topics[0].id"},
+    },
+    {
+        "do": "probe",
+        "request": "api",
+        "node": "node-4",
+        "api": "delete_topics",
+        "as": "drop",
+        "body": {"topics": [{"topic_id": "$id"}]},
+    },
+]
+
+
+def by_id(builder: JournalBuilder, id: str, **answer: Any) -> JournalBuilder:
+    """A step binds the id, and another deletes the topic by it; the answer is about this id."""
+    looked = {"f": "probe", "step": "look", "outcome": "served", "body": {"response": {"topics": [{"id": id}]}}}
+    builder.event("op", "look", "invoke", {"f": "probe", "step": "look"}).event("op", "look", "ok", looked)
+    builder.event("op", "drop", "invoke", {"f": "probe", "step": "drop"})
+    if not answer:
+        return builder
+    body = {"response": {"responses": [{"topic_id": id, **answer}]}}
+    return builder.event("op", "drop", "ok", {"f": "probe", "step": "drop", "outcome": "served", "body": body})
+
+
+def two_topics() -> JournalBuilder:
+    """The topic `t` is read to its end, and `u` is another one."""
+    builder = JournalBuilder().event("state", "t", "seen", _described("one"))
+    return builder.event("state", "u", "seen", _described("two", "u")).send("a-0", 0).poll((0, "a-0"))
+
+
+@pytest.mark.parametrize(
+    ("id", "answer", "verdict"),
+    [
+        ("one", {"name": "t", "error_code": 0}, Verdict.PASS),
+        ("one", {}, Verdict.PASS),
+        ("two", {"name": "u", "error_code": 0}, Verdict.INCONCLUSIVE),
+        ("two", {"name": "t", "error_code": 0}, Verdict.INCONCLUSIVE),
+        ("two", {}, Verdict.INCONCLUSIVE),
+        ("none", {}, Verdict.INCONCLUSIVE),
+    ],
+    ids=["its own", "its own, no answer", "another", "another, the answer names it", "another, no answer", "unknown"],
+)
+def test_a_deletion_by_the_id_of_another_topic_excuses_nothing(
+    id: str, answer: dict[str, Any], verdict: Verdict
+) -> None:
+    assert unread(history(gone(by_id(two_topics(), id, **answer)), steps=BY_ID)).verdict is verdict
+
+
+@pytest.mark.parametrize(("id", "verdict"), [("one", Verdict.INCONCLUSIVE), ("three", Verdict.PASS)])
+def test_a_deletion_by_an_id_that_the_topic_no_longer_has_excuses_nothing(id: str, verdict: Verdict) -> None:
+    builder = two_topics().event("op", "first", "invoke", BY_PROBE)
+    again = gone(builder.event("op", "first", "ok", {**BY_PROBE, "outcome": "served"})).at(20)
+    again.event("state", "t", "seen", _described("three")).send("b-0", 0).poll((0, "b-0"))
+    assert unread(history(gone(by_id(again, id)), steps=BY_ID)).verdict is verdict
+
+
+def test_an_id_that_the_journal_does_not_have_may_be_that_of_a_topic_without_one() -> None:
+    assert unread(history(gone(by_id(used(), "one")), steps=BY_ID)).verdict is Verdict.PASS
+
+
+def _described(id: str, topic: str = "t") -> dict[str, Any]:
     return {
         "what": "partition",
-        "topic": "t",
+        "topic": topic,
         "partition": 0,
         "leader": 4,
         "leader_epoch": 0,

@@ -191,3 +191,14 @@ def test_a_znode_of_a_topic_grows_it() -> None:
     step = {"do": "znode", "as": "grow", "action": "set", "path": "/brokers/topics/t", "data": data}
     builder = decided(JournalBuilder().event("step", "grow", "begin", {"do": "znode"}), partitions=2)
     assert judged(builder, steps=[step])[1].verdict is Verdict.PASS
+
+
+@pytest.mark.parametrize(
+    ("id", "verdict"), [("one", Verdict.PASS), ("two", Verdict.VIOLATION), ("none", Verdict.VIOLATION)]
+)
+def test_a_deletion_by_the_id_of_another_topic_is_not_one_of_this(id: str, verdict: Verdict) -> None:
+    step = {"do": "probe", "as": "drop", "request": "api", "node": "node-4", "api": "delete_topics"}
+    steps = [{**step, "body": {"topics": [{"topic_id": id}]}}]
+    builder = decided(decided(JournalBuilder(), id="one"), "u", id="two")
+    builder.event("op", "drop", "invoke", {"f": "probe", "step": "drop"})
+    assert judged(listed(converged(gone(builder)), ("u", "two", 1)), steps=steps)[0].verdict is verdict
