@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import difflib
+import functools
 import re
-from collections.abc import Callable, Iterable, Iterator
-from typing import Annotated, Any, ClassVar, Literal, Protocol, Self
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from enum import Enum
+from typing import Annotated, Any, ClassVar, Literal, Protocol, Self, get_args
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, model_validator
 from pydantic_core import PydanticCustomError
@@ -58,7 +60,24 @@ class PlanModel(BaseModel):
 Name = Annotated[str, Field(pattern=r"^[a-z0-9][a-z0-9.-]*$")]
 """The name of a node, step, fault, topic or client: lower case, digits, dots and dashes."""
 
-NodeRef = str
+
+class Refers(Enum):
+    """The thing of a plan that the text of a field refers to. A type of the language has it as its mark.
+
+    What a reference leads to is checked by its mark, so a field of a type with a mark is never overlooked.
+    """
+
+    NODE = "node"
+    NO_NODE = "no node"
+    """The text may also be `none`: no node is meant."""
+    PARTITION = "partition"
+    VALUE = "value"
+    PRODUCER = "producer"
+    CONSUMER = "consumer"
+    GROUP = "group"
+
+
+NodeRef = Annotated[str, Refers.NODE]
 """`node-4`, `controllers`, `brokers`, `zookeeper`, `zookeeper-leader`, `active-controller`, `standby-controller`,
 `leader:t-0`, `followers:t-0`, `coordinator:g` of a group, `transaction-coordinator:x` of a transactional id, or
 `$bound`. A design without controllers has none of those with `controller` in their names."""
@@ -66,7 +85,10 @@ NodeRef = str
 NodeRefs = NodeRef | Annotated[tuple[NodeRef, ...], Field(min_length=1)]
 """One reference or several. Where a plan may name no node it writes `none`: an empty list would be lost in the file."""
 
-Partition = Annotated[str, Field(pattern=r"^.+-[0-9]+$")]
+NodeRefOrNone = Annotated[NodeRef, Refers.NO_NODE]
+NodeRefsOrNone = Annotated[NodeRefs, Refers.NO_NODE]
+
+Partition = Annotated[str, Field(pattern=r"^.+-[0-9]+$"), Refers.PARTITION]
 """`t-0`: topic and partition, as Kafka names the folder."""
 
 Milliseconds = Annotated[int, Field(ge=0)]
@@ -144,6 +166,21 @@ class FaultParameters(PlanModel):
         `backups`: the names of the backup steps that come before. Unknown references are found without this.
         """
         return iter(())
+
+
+@functools.cache
+def references(model: type[PlanModel]) -> Mapping[str, frozenset[Refers]]:
+    """Return the fields of a model whose values refer to something, with the marks of their types."""
+    marks = {name: frozenset(_marks([field.annotation, *field.metadata])) for name, field in model.model_fields.items()}
+    return {name: each for name, each in marks.items() if each}
+
+
+def _marks(parts: Iterable[Any]) -> Iterator[Refers]:
+    for part in parts:
+        if isinstance(part, Refers):
+            yield part
+        else:
+            yield from _marks((*get_args(part), *getattr(part, "__metadata__", ())))
 
 
 def names_in(refs: NodeRefs) -> tuple[str, ...]:

@@ -7,15 +7,13 @@ from collections.abc import Sequence
 from fencepost.faults.disks.rule_fault import RuleParameters
 from fencepost.harness.checkers.owed import every_run, every_workload
 from fencepost.harness.plan.base import After, Expect, ExpectOutcome, Level
-from fencepost.harness.plan.conditions import (
-    AdministratorServed,
-    Converged,
-    IsrIs,
-    LeaderIs,
-    Logged,
-    MetadataFrom,
-    WorkloadAcks,
-)
+from fencepost.harness.plan.conditions.administrator_served import AdministratorServed
+from fencepost.harness.plan.conditions.converged import Converged
+from fencepost.harness.plan.conditions.isr_is import IsrIs
+from fencepost.harness.plan.conditions.leader_is import LeaderIs
+from fencepost.harness.plan.conditions.logged import Logged
+from fencepost.harness.plan.conditions.metadata_from import MetadataFrom
+from fencepost.harness.plan.conditions.workload_acks import WorkloadAcks
 from fencepost.harness.plan.injects import InjectStep
 from fencepost.harness.plan.model import (
     Acknowledged,

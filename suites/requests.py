@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any, Final, Literal
 
 from fencepost.harness.network.addresses import PEER_PORT
-from fencepost.harness.plan.conditions import LIVENESS_TIMEOUT_MS
+from fencepost.harness.plan.conditions.condition import LIVENESS_TIMEOUT_MS
 from fencepost.harness.plan.probes import ApiProbe
 
 FETCHED: Final = "responses[0].partitions[0]"

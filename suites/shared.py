@@ -5,7 +5,11 @@ from __future__ import annotations
 from fencepost.faults.links.stall import StallParameters
 from fencepost.faults.processes.kill import KillParameters
 from fencepost.harness.plan.base import After
-from fencepost.harness.plan.conditions import BrokerFenced, IsrIs, LeaderEpochAbove, LeaderIs, WorkloadAcks
+from fencepost.harness.plan.conditions.broker_fenced import BrokerFenced
+from fencepost.harness.plan.conditions.isr_is import IsrIs
+from fencepost.harness.plan.conditions.leader_epoch_above import LeaderEpochAbove
+from fencepost.harness.plan.conditions.leader_is import LeaderIs
+from fencepost.harness.plan.conditions.workload_acks import WorkloadAcks
 from fencepost.harness.plan.injects import inject
 from fencepost.harness.plan.model import Plan, StepDone, Timing
 from fencepost.harness.plan.probes import ProduceProbe, UpdateFeaturesProbe

@@ -49,36 +49,34 @@ from fencepost.faults.processes.terminate import TerminateParameters
 from fencepost.harness.checkers.owed import broken_by_loss
 from fencepost.harness.network.addresses import CLIENT_PORT, PEER_PORT
 from fencepost.harness.plan.base import After, Expect, ExpectOutcome, Level, LogLine, NodeRefs, Release, Value
-from fencepost.harness.plan.conditions import (
-    LIVENESS_TIMEOUT_MS,
-    ActiveController,
-    AdministratorServed,
-    AssignmentIs,
-    Backlog,
-    BrokerActive,
-    BrokerEpochAbove,
-    BrokerFenced,
-    Checkpoint,
-    Connected,
-    Converged,
-    IsrIs,
-    IsrShrunk,
-    LeaderEpochAbove,
-    LeaderIs,
-    LogEnd,
-    Logged,
-    MetadataFrom,
-    NodeExited,
-    Registered,
-    ReplicaOffline,
-    RunsRelease,
-    SettingsAgree,
-    TopicCreatedThrough,
-    Watches,
-    WorkloadAcks,
-    WorkloadReads,
-    Znode,
-)
+from fencepost.harness.plan.conditions.active_controller import ActiveController
+from fencepost.harness.plan.conditions.administrator_served import AdministratorServed
+from fencepost.harness.plan.conditions.assignment_is import AssignmentIs
+from fencepost.harness.plan.conditions.backlog import Backlog
+from fencepost.harness.plan.conditions.broker_active import BrokerActive
+from fencepost.harness.plan.conditions.broker_epoch_above import BrokerEpochAbove
+from fencepost.harness.plan.conditions.broker_fenced import BrokerFenced
+from fencepost.harness.plan.conditions.checkpoint import Checkpoint
+from fencepost.harness.plan.conditions.condition import LIVENESS_TIMEOUT_MS
+from fencepost.harness.plan.conditions.connected import Connected
+from fencepost.harness.plan.conditions.converged import Converged
+from fencepost.harness.plan.conditions.isr_is import IsrIs
+from fencepost.harness.plan.conditions.isr_shrunk import IsrShrunk
+from fencepost.harness.plan.conditions.leader_epoch_above import LeaderEpochAbove
+from fencepost.harness.plan.conditions.leader_is import LeaderIs
+from fencepost.harness.plan.conditions.log_end import LogEnd
+from fencepost.harness.plan.conditions.logged import Logged
+from fencepost.harness.plan.conditions.metadata_from import MetadataFrom
+from fencepost.harness.plan.conditions.node_exited import NodeExited
+from fencepost.harness.plan.conditions.registered import Registered
+from fencepost.harness.plan.conditions.replica_offline import ReplicaOffline
+from fencepost.harness.plan.conditions.runs_release import RunsRelease
+from fencepost.harness.plan.conditions.settings_agree import SettingsAgree
+from fencepost.harness.plan.conditions.topic_created_through import TopicCreatedThrough
+from fencepost.harness.plan.conditions.watches import Watches
+from fencepost.harness.plan.conditions.workload_acks import WorkloadAcks
+from fencepost.harness.plan.conditions.workload_reads import WorkloadReads
+from fencepost.harness.plan.conditions.znode import Znode
 from fencepost.harness.plan.dialect import Dialect
 from fencepost.harness.plan.injects import inject
 from fencepost.harness.plan.model import (

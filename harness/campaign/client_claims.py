@@ -6,7 +6,8 @@ from collections.abc import Iterable, Iterator
 
 from fencepost.harness.campaign.workloads.names import FIRST, GROUP, READER, SECOND
 from fencepost.harness.plan.base import Expect, Level
-from fencepost.harness.plan.conditions import WorkloadAcks, WorkloadReads
+from fencepost.harness.plan.conditions.workload_acks import WorkloadAcks
+from fencepost.harness.plan.conditions.workload_reads import WorkloadReads
 from fencepost.harness.plan.model import WorkloadSpec
 from fencepost.harness.plan.steps import Step, Workload
 

@@ -18,7 +18,7 @@ from typing import Literal
 
 from fencepost.faults.capabilities import Capability
 from fencepost.harness.plan import topologies
-from fencepost.harness.plan.conditions import LIVENESS_TIMEOUT_MS
+from fencepost.harness.plan.conditions.condition import LIVENESS_TIMEOUT_MS
 from fencepost.harness.plan.dialect import Dialect
 from fencepost.harness.plan.model import (
     NodeSpec,

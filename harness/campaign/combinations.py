@@ -15,7 +15,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import product
 
-from fencepost.harness.plan.conditions import Converged
+from fencepost.harness.plan.conditions.converged import Converged
 from fencepost.harness.plan.injects import InjectStep
 from fencepost.harness.plan.model import Plan, WorkloadSpec
 from fencepost.harness.plan.probes import ApiProbe, ProbeStep

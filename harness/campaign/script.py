@@ -29,17 +29,15 @@ from fencepost.harness.campaign.operations.operation import GeneratedOperation, 
 from fencepost.harness.campaign.operations.upgrades import final_steps
 from fencepost.harness.campaign.topics import Existence, ScriptTopic
 from fencepost.harness.plan.base import Expect, Level
-from fencepost.harness.plan.conditions import (
-    ActiveController,
-    AdministratorServed,
-    AwaitStep,
-    Converged,
-    IsrIs,
-    LeaderIs,
-    SettingsAgree,
-    TopicCreatedThrough,
-    WorkloadAcks,
-)
+from fencepost.harness.plan.conditions.active_controller import ActiveController
+from fencepost.harness.plan.conditions.administrator_served import AdministratorServed
+from fencepost.harness.plan.conditions.condition import AwaitStep
+from fencepost.harness.plan.conditions.converged import Converged
+from fencepost.harness.plan.conditions.isr_is import IsrIs
+from fencepost.harness.plan.conditions.leader_is import LeaderIs
+from fencepost.harness.plan.conditions.settings_agree import SettingsAgree
+from fencepost.harness.plan.conditions.topic_created_through import TopicCreatedThrough
+from fencepost.harness.plan.conditions.workload_acks import WorkloadAcks
 from fencepost.harness.plan.injects import inject
 from fencepost.harness.plan.probes import ApiProbe, DeleteTopicProbe
 from fencepost.harness.plan.steps import Bind, Heal, HealAll, Hold, Shutdown, Start, Step, Workload

@@ -28,7 +28,7 @@ from fencepost.faults.registry import names_in_family
 from fencepost.harness.checkers.check import Check, RunCheck
 from fencepost.harness.checkers.checker import checker
 from fencepost.harness.checkers.wrong_identity import started_with_wrong_identity
-from fencepost.harness.plan.conditions import NodeExited
+from fencepost.harness.plan.conditions.node_exited import NodeExited
 from fencepost.harness.plan.model import Plan
 from fencepost.results.records.events import Event
 from fencepost.results.records.fault_targets import FaultTargets

@@ -26,7 +26,7 @@ from fencepost.harness.checkers.coverage import matches
 from fencepost.harness.checkers.instants import read_instants
 from fencepost.harness.checkers.starvation import excuse_starved
 from fencepost.harness.plan.base import After, Expect, ExpectOutcome, KnownBug, Level
-from fencepost.harness.plan.conditions import AwaitStep
+from fencepost.harness.plan.conditions.condition import AwaitStep
 from fencepost.harness.plan.model import Plan
 from fencepost.harness.plan.probes import ProbeStep
 from fencepost.harness.plan.steps import Produce

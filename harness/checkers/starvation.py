@@ -18,7 +18,10 @@ from dataclasses import dataclass
 from itertools import accumulate
 from typing import Any
 
-from fencepost.harness.plan.conditions import AwaitStep, BrokerEpochAbove, IsrIs, LeaderIs
+from fencepost.harness.plan.conditions.broker_epoch_above import BrokerEpochAbove
+from fencepost.harness.plan.conditions.condition import AwaitStep
+from fencepost.harness.plan.conditions.isr_is import IsrIs
+from fencepost.harness.plan.conditions.leader_is import LeaderIs
 from fencepost.harness.plan.model import Plan
 from fencepost.harness.plan.probes import ProbeStep
 from fencepost.harness.plan.steps import Produce

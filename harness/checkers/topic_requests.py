@@ -13,7 +13,8 @@ from math import inf
 from typing import Any, Final, Literal
 
 from fencepost.harness.plan import messages
-from fencepost.harness.plan.conditions import AdministratorServed, TopicCreatedThrough
+from fencepost.harness.plan.conditions.administrator_served import AdministratorServed
+from fencepost.harness.plan.conditions.topic_created_through import TopicCreatedThrough
 from fencepost.harness.plan.model import Plan
 from fencepost.harness.plan.probes import ApiProbe, CreatePartitionsProbe, CreateTopicProbe, DeleteTopicProbe
 from fencepost.harness.plan.steps import ZnodeStep

@@ -22,7 +22,8 @@ from fencepost.harness.conformance.live_run import LiveRun, StepFailed, in_words
 from fencepost.harness.engine.errors import StepError
 from fencepost.harness.errors import UsageError
 from fencepost.harness.plan.base import Expect, Level, PlanModel
-from fencepost.harness.plan.conditions import Await, WorkloadAcks
+from fencepost.harness.plan.conditions import Await
+from fencepost.harness.plan.conditions.workload_acks import WorkloadAcks
 from fencepost.harness.plan.injects import STEPS
 from fencepost.harness.plan.steps import Heal, HealAll, Produce, Shutdown, Start, Step, Workload
 

@@ -28,7 +28,8 @@ from fencepost.harness.engine.run import NoProgress, Recording, RunInterrupt, ch
 from fencepost.harness.errors import InfrastructureError, UsageError
 from fencepost.harness.plan.base import Expect, Level
 from fencepost.harness.plan.checks import problems
-from fencepost.harness.plan.conditions import Converged, WorkloadAcks
+from fencepost.harness.plan.conditions.converged import Converged
+from fencepost.harness.plan.conditions.workload_acks import WorkloadAcks
 from fencepost.harness.plan.injects import InjectStep
 from fencepost.harness.plan.model import Acknowledged, Coverage, FaultProven, Plan, StepDone, WorkloadSpec
 from fencepost.harness.plan.saved import save_plan

@@ -10,11 +10,6 @@ from fencepost.harness.clients.views import Answer, BrokerView, PartitionView, S
 from fencepost.harness.engine.references import References
 
 
-def converged(references: References, processes: Processes) -> bool:
-    """Return whether the cluster has converged. Raise UnresolvedRole while the decided state is unknown."""
-    return blocker(references, processes) is None
-
-
 def blocker(references: References, processes: Processes) -> str | None:
     """Return the first reason why the cluster has not converged, None if it has.
 
@@ -34,7 +29,7 @@ def blocker(references: References, processes: Processes) -> str | None:
     ids = frozenset(alive.values())
     views = {name: broker_view(references, name) for name in alive}
     for name, view in views.items():
-        if not (is_active(references, name) and view.answer is Answer.SERVING):
+        if not (registered_as(references, name) == "active" and view.answer is Answer.SERVING):
             return f"{name} is not active"
         if not view.brokers >= ids:
             return f"{name} knows the brokers {sorted(view.brokers)} only"
@@ -67,10 +62,10 @@ def broker_view(references: References, node: str) -> BrokerView:
     return references.now.brokers.get(node, BrokerView())
 
 
-def is_active(references: References, node: str) -> bool:
-    """Return whether the broker is registered and active, as was decided."""
+def registered_as(references: References, node: str) -> str | None:
+    """Return the state of the broker's registration, as was decided; None if it was never registered."""
     entry = references.now.image.brokers.get(references.plan.node(node).id)
-    return entry is not None and entry.state == "active"
+    return None if entry is None else entry.state
 
 
 def _agrees(view: PartitionView | None, entry: PartitionEntry) -> bool:

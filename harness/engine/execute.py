@@ -14,15 +14,14 @@ from typing import Any, Protocol
 from fencepost.faults.capabilities import CapabilityError
 from fencepost.harness.clients.settings import settle_seconds
 from fencepost.harness.engine.audit import AUDITED, Auditor
-from fencepost.harness.engine.conditions import actual, holds
+from fencepost.harness.engine.conditions import holds
 from fencepost.harness.engine.context import Context
-from fencepost.harness.engine.convergence import converged
-from fencepost.harness.engine.errors import FaultError, StepError, StepTimeout
+from fencepost.harness.engine.convergence import blocker
+from fencepost.harness.engine.errors import FaultError, StepError, StepTimeout, UnresolvedRole
 from fencepost.harness.engine.probes.prober import Prober
 from fencepost.harness.engine.steps import READY_WITHIN, perform
 from fencepost.harness.engine.topics import list_topics
 from fencepost.harness.errors import CallHangs, DeadlinePassed, InfrastructureError, LinksLost, NodeNotReady
-from fencepost.harness.plan.conditions import Converged
 from fencepost.harness.plan.model import Plan, TopicSpec
 from fencepost.harness.plan.steps import Step
 from fencepost.harness.plan.topic_changes import changed_topics, deleted_topics
@@ -193,8 +192,11 @@ def _topics(plan: Plan) -> frozenset[str]:
 
 
 def _is_converged(context: Context) -> bool:
-    return holds(lambda: converged(context.references, context.cluster.processes))
+    return holds(lambda: blocker(context.references, context.cluster.processes) is None)
 
 
 def _blocker(context: Context) -> str:
-    return actual(Converged(within_ms=0), context.references, context.cluster.processes)
+    try:
+        return blocker(context.references, context.cluster.processes) or "it became true just then"
+    except UnresolvedRole as error:
+        return str(error)

@@ -16,6 +16,7 @@ from fencepost.harness.clients.asking import request_metadata
 from fencepost.harness.clients.raw import NoAnswer
 from fencepost.harness.engine.context import Clients
 from fencepost.harness.engine.convergence import blocker
+from fencepost.harness.engine.errors import UnresolvedRole
 from fencepost.harness.engine.references import References
 from fencepost.harness.network.layout import Listener
 
@@ -31,7 +32,7 @@ Described = Mapping[str, tuple[int, frozenset[int], frozenset[int]]]
 @dataclass
 class WholeConvergence:
     """All has converged (`convergence`), and all brokers describe each partition of the huge topics alike, with a
-    leader and a full ISR. `seen`: what is in the way of these, once all else has converged."""
+    leader and a full ISR. `seen`: what is in the way."""
 
     references: References
     clients: Clients
@@ -41,8 +42,12 @@ class WholeConvergence:
     _again: float = 0.0
 
     def __call__(self) -> bool:
-        if blocker(self.references, self.processes) is not None:
-            self.seen = ""
+        try:
+            reason = blocker(self.references, self.processes)
+        except UnresolvedRole as error:
+            reason = str(error)
+        if reason is not None:
+            self.seen = reason
             return False
         there = {entry.topic for entry in self.references.now.image.partitions.values()}
         topics = sorted(there & self.references.plan.huge_topics)

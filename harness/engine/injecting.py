@@ -18,14 +18,14 @@ from fencepost.faults.capabilities import Processes, Running
 from fencepost.faults.fault import Fault
 from fencepost.faults.registry import FAULTS
 from fencepost.harness.cluster.cluster import Cluster
-from fencepost.harness.engine.conditions import actual, holds, measured, predicate, recheck_seconds
+from fencepost.harness.engine.conditions import await_condition
 from fencepost.harness.engine.context import Context
 from fencepost.harness.engine.errors import StepTimeout
 from fencepost.harness.engine.node_logs import NodeLogs
 from fencepost.harness.engine.references import References
 from fencepost.harness.engine.run_clock import RunClock
 from fencepost.harness.plan.base import LogLine
-from fencepost.harness.plan.conditions import Await
+from fencepost.harness.plan.conditions.condition import AwaitStep
 from fencepost.harness.plan.injects import Inject
 from fencepost.results.records.journal import JournalWriter
 
@@ -81,17 +81,11 @@ def _await_line(said: LogLine, node: str, logs: NodeLogs, clock: RunClock) -> Ma
     return {"line": line, "said_by": node}
 
 
-def _await_condition(when: Await, name: str, context: Context) -> Mapping[str, Any]:
-    references, clock, processes = context.references, context.clock, context.cluster.processes
-    if when.after is not None:
-        clock.sleep_until(clock.moment(when.after))
-    condition = predicate(when, name, context)
-    deadline = time.monotonic() + when.within_ms / 1000
-    came = clock.wait(lambda: holds(condition), deadline, recheck_seconds(when))
-    there = actual(when, references, processes, condition)
-    if not came:
-        raise StepTimeout(f"`{when.condition}` did not become true within {when.within_ms} ms: {there}")
-    return {"condition": when.condition, "seen": there, **measured(condition)}
+def _await_condition(when: AwaitStep, name: str, context: Context) -> Mapping[str, Any]:
+    wait = await_condition(when, name, context)
+    if not wait.came:
+        raise StepTimeout(f"`{when.condition}` did not become true within {when.within_ms} ms: {wait.seen}")
+    return {"condition": when.condition, "seen": wait.seen, **wait.found}
 
 
 def _keep_last_words(name: str, fault: Fault, processes: Processes, logs: NodeLogs, journal: JournalWriter) -> None:

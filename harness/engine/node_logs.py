@@ -8,10 +8,9 @@ from collections.abc import Callable, Collection
 from pathlib import Path
 
 from fencepost.harness.plan.base import LogLine
+from fencepost.harness.plan.conditions.logged import LOOK_EVERY
 from fencepost.harness.processes.waiting import within
 
-LOOK_EVERY = 0.001
-"""Seconds between two reads of a log, so that a fault takes effect within milliseconds of a line."""
 LAST_WORDS = 50
 """Lines of a node's log that are kept, from an awaited line on."""
 

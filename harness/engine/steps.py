@@ -10,7 +10,7 @@ from fencepost.faults.capabilities import Processes
 from fencepost.faults.processes.restored import back_up
 from fencepost.harness.clients.raw import NoAnswer
 from fencepost.harness.cluster.cluster import Cluster
-from fencepost.harness.engine.conditions import actual, holds, measured, predicate, recheck_seconds
+from fencepost.harness.engine.conditions import await_condition
 from fencepost.harness.engine.context import Clients, Context
 from fencepost.harness.engine.errors import StepError, StepTimeout
 from fencepost.harness.engine.injecting import inject
@@ -21,7 +21,7 @@ from fencepost.harness.engine.releases import await_release, version_of
 from fencepost.harness.engine.znodes import change_znode
 from fencepost.harness.network.layout import Listener
 from fencepost.harness.plan.base import After, Level
-from fencepost.harness.plan.conditions import Await, AwaitStep
+from fencepost.harness.plan.conditions.condition import AwaitStep
 from fencepost.harness.plan.injects import InjectStep
 from fencepost.harness.plan.steps import (
     Backup,
@@ -162,20 +162,14 @@ def _value(reference: str, references: References) -> int:
             return references.controller_epoch("current")
 
 
-def _await(step: Await, name: str, context: Context) -> Mapping[str, Any]:
-    """Wait for the condition, from now, or from the instant that `after` names if that is still to come."""
-    references, clock = context.references, context.clock
-    if step.after is not None:
-        clock.sleep_until(clock.moment(step.after))
-    condition = predicate(step, name, context)
-    deadline = time.monotonic() + step.within_ms / 1000
-    if clock.wait(lambda: holds(condition), deadline, recheck_seconds(step)):
-        return {**DONE, **measured(condition)}
-    there = actual(step, references, context.cluster.processes, condition)
-    message = f"`{step.condition}` did not become true within {step.within_ms} ms: {there}"
+def _await(step: AwaitStep, name: str, context: Context) -> Mapping[str, Any]:
+    wait = await_condition(step, name, context)
+    if wait.came:
+        return {**DONE, **wait.found}
+    message = f"`{step.condition}` did not become true within {step.within_ms} ms: {wait.seen}"
     if step.expect is None or step.expect.level is Level.MUST:
-        raise StepTimeout(message + (f"; measured: {dict(measured(condition))}" if measured(condition) else ""))
-    return {"outcome": "missed", "message": message, **measured(condition)}
+        raise StepTimeout(message + (f"; measured: {dict(wait.found)}" if wait.found else ""))
+    return {"outcome": "missed", "message": message, **wait.found}
 
 
 def _produce(

@@ -13,27 +13,35 @@ from fencepost.faults.parameters import (
     Milliseconds,
     Name,
     NodeRef,
+    NodeRefOrNone,
     NodeRefs,
+    NodeRefsOrNone,
     Partition,
     Pattern,
     PlanModel,
+    Refers,
 )
 
 __all__ = [
     "Acks",
     "After",
+    "ConsumerRef",
     "Expect",
     "ExpectOutcome",
+    "GroupRef",
     "Instant",
     "Level",
     "LogLine",
     "Milliseconds",
     "Name",
     "NodeRef",
+    "NodeRefOrNone",
     "NodeRefs",
+    "NodeRefsOrNone",
     "Partition",
     "Pattern",
     "PlanModel",
+    "ProducerRef",
     "Release",
     "SettingKey",
     "SettingValue",
@@ -45,8 +53,13 @@ __all__ = [
 ZnodePath = Annotated[str, Field(pattern=r"^/.*[^/]$|^/$")]
 """A path in ZooKeeper's tree: `/brokers/ids/4`."""
 
-Value = int | Annotated[str, Field(pattern=r"^(current|stale|\$.+)$")]
+Value = int | Annotated[str, Field(pattern=r"^(current|stale|\$.+)$"), Refers.VALUE]
 """A number; `current`: read when the request is sent; `stale`: one below that; `$name`: bound earlier."""
+
+ProducerRef = Annotated[str, Refers.PRODUCER]
+"""A producer of the workload, or a produce step."""
+ConsumerRef = Annotated[str, Refers.CONSUMER]
+GroupRef = Annotated[str, Refers.GROUP]
 
 Acks = Literal[0, 1, "all"]
 

@@ -14,7 +14,8 @@ from fencepost.faults.fault import Fault
 from fencepost.faults.parameters import MOVING, FaultParameters, Milliseconds, Name
 from fencepost.faults.registry import FAULTS
 from fencepost.harness.plan.base import LogLine
-from fencepost.harness.plan.conditions import Await, AwaitStep
+from fencepost.harness.plan.conditions import Await
+from fencepost.harness.plan.conditions.condition import AwaitStep
 
 
 def _kind(value: Any) -> str:

@@ -13,7 +13,9 @@ from fencepost.harness.plan.base import (
     Milliseconds,
     Name,
     NodeRef,
+    NodeRefOrNone,
     NodeRefs,
+    NodeRefsOrNone,
     Partition,
     PlanModel,
     Value,
@@ -180,10 +182,10 @@ class LeaderAndIsrProbe(_OfController):
     request: Literal["leader-and-isr"] = "leader-and-isr"
     topic: str
     partition: Annotated[int, Field(ge=0)] = 0
-    leader: NodeRef | None = None
+    leader: NodeRefOrNone | None = None
     """None: the present leader; `none`: no leader."""
     leader_epoch: Value = "current"
-    isr: NodeRefs | None = None
+    isr: NodeRefsOrNone | None = None
     """None: the present value."""
     version: Value = "current"
     """Version of the partition's state in ZooKeeper."""
@@ -229,7 +231,7 @@ class IsrChangeProbe(_OfPartition):
     broker: NodeRef
     incarnation: Value = "current"
     leader_epoch: Value = "current"
-    isr: NodeRefs | None = None
+    isr: NodeRefsOrNone | None = None
     """None: the present ISR; `none`: an empty ISR."""
 
 

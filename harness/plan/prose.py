@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
 from kio.schema.errors import ErrorCode
@@ -14,7 +14,7 @@ from fencepost.harness.plan.base import Expect, ExpectOutcome, Level, LogLine
 from fencepost.harness.plan.injects import InjectStep
 from fencepost.harness.plan.model import Plan
 from fencepost.harness.plan.probes import ProbeStep
-from fencepost.harness.plan.refs import NODE_FIELDS
+from fencepost.harness.plan.refs import node_keys
 
 NOTHING: Mapping[str, Any] = {}
 MOST_NAMES = 3
@@ -32,20 +32,6 @@ _ROLES = {
 }
 _MANY = ("followers:", "site:", "controllers", "brokers", "zookeeper")
 
-_CONDITIONS = {
-    "broker-active": "{node} is active",
-    "broker-epoch-above": "{node} has a broker epoch above {value}",
-    "leader-epoch-above": "the leader epoch of {partition} is above {value}",
-    "isr-shrunk": "a replica has left the ISR of {partition}",
-    "connected": "{node} is connected to {to}",
-    "topic-created-through": "a topic can be created through {node}",
-    "administrator-served": "each broker serves an administrator",
-    "settings-agree": "all brokers describe the same settings of topics",
-    "voters-caught-up": "all voters have what the active controller has",
-    "assignment": "the replicas of {partition} are {is}",
-    "release": "{node} runs the {release} release",
-    "converged": "all nodes agree and all replicas are in sync",
-}
 _STEPS = {
     "start": "Start {nodes}",
     "shutdown": "Shut down {nodes}",
@@ -95,7 +81,7 @@ def step_in_words(step: Any, bound: Mapping[str, Any] = NOTHING) -> str:
 
     `bound` has the nodes and values that stand for `$name`, as far as they are known.
     """
-    values = _values(step, bound)
+    values, nodes = _values(step, bound), node_keys(type(step))
     match step.do:
         case "inject":
             return capitalised(fault_in_words(step.fault, values) + _when(step, bound))
@@ -111,20 +97,20 @@ def step_in_words(step: Any, bound: Mapping[str, Any] = NOTHING) -> str:
         case "produce":
             count = f"{step.records} record{'s'[: step.records != 1]}"
             through = " through {node}" if step.node else ""
-            return _filled(f"Produce {count} to {{topic}}-{{partition}}{through}, acks={{acks}}", values)
+            return _filled(f"Produce {count} to {{topic}}-{{partition}}{through}, acks={{acks}}", values, nodes)
         case "workload":
             only = f" {names(step.only)}" if step.only else " the workload"
             return f"{step.action.capitalize()}{only}"
         case "roll":
             verb = "Downgrade" if step.release == "old" else "Upgrade"
             words = f"{verb} {{node}} to the {{release}} release" if step.release else "Restart {node}"
-            return _filled(words + (" at the level {level}" if step.level else ""), values)
+            return _filled(words + (" at the level {level}" if step.level else ""), values, nodes)
         case "bind":
             return f"Note {names(step.node) if step.node else _value(step.value)} as `{step.as_}`"
         case "znode":
             return f"{step.action.capitalize()} {step.path} in ZooKeeper"
         case _:
-            return _filled(_STEPS.get(step.do, step.do), values)
+            return _filled(_STEPS.get(step.do, step.do), values, nodes)
 
 
 def claim_in_words(step: Any, bound: Mapping[str, Any] = NOTHING) -> str:
@@ -155,65 +141,7 @@ def steps_in_words(plan: Plan) -> dict[str, str]:
 
 def condition_in_words(step: Any, bound: Mapping[str, Any] = NOTHING) -> str:
     """Return the condition of a step that waits, as a clause: `node-6 is active`."""
-    values = _values(step, bound)
-    match step.condition:
-        case "broker-fenced" if step.by == "itself":
-            words = "{node} serves no client any more"
-        case "broker-fenced":
-            words = "the controllers have fenced {node}"
-        case "leader" if step.is_ == "none":
-            words = "{partition} has no leader"
-        case "leader" if step.is_ is not None:
-            words = "{is} leads {partition}"
-        case "leader" if step.is_not is not None:
-            words = "another node than {is_not} leads {partition}"
-        case "leader":
-            words = "{partition} has a leader"
-        case "isr":
-            parts = {"is": "is {is}", "has": "has {has}", "lacks": "lacks {lacks}"}
-            words = "the ISR of {partition} " + " and ".join(text for key, text in parts.items() if key in values)
-        case "active-controller" if step.is_ is not None:
-            words = "{is} is the active controller"
-        case "active-controller" if step.is_not is not None:
-            words = "another node than {is_not} is the active controller"
-        case "active-controller":
-            words = "a controller is active"
-        case "node-exited":
-            words = "the process of {node} has ended" + (" with exit code {code}" if step.code is not None else "")
-        case "workload-acks":
-            by = f" of {step.producer}" if step.producer else ""
-            words = f"{step.more} more record{'s'[: step.more != 1]}{by} " + ("are" if step.more != 1 else "is")
-            words += " acknowledged"
-        case "workload-reads":
-            by = step.consumer or (f"the group {step.group}" if step.group else "the consumers")
-            records = f"record{'s'[: step.more != 1]}"
-            words = f"{by} read {step.more} " + (f"more {records}" if step.since == "step" else f"{records} in all")
-        case "metadata-from":
-            parts = {"leader": "{leader} as leader of {partition}", "has": "{has}", "lacks": "no {lacks}"}
-            named = " and ".join(text for key, text in parts.items() if key in values)
-            words = "the metadata of {node} names " + (named or "{partition}")
-        case "registered":
-            words = "the id of {node} is " + ("registered" if step.is_ else "not registered") + " in ZooKeeper"
-        case "znode":
-            there = "exists" if step.exists else "does not exist"
-            return f"{step.path} {there} in ZooKeeper" + (f" and contains {step.has}" if step.has is not None else "")
-        case "replica-offline":
-            asked = "{asked}" if step.asked else "the active controller"
-            words = f"the replica of {{partition}} on {{node}} is offline in the metadata of {asked}"
-        case "logged":
-            return f"{names(values['node'])} logs “{step.says}”"
-        case "watches":
-            kind = {"leader": " on leaders", "other": " on other data", "children": " on children"}.get(step.kind, "")
-            words = f"ZooKeeper holds {step.count} watch{'es' if step.count != 1 else ''}{kind}"
-        case "backlog":
-            words = f"the queue of {{node}} holds {_bounds(step)} requests"
-        case "checkpoint":
-            words = f"the checkpoint of {{node}} has {{partition}} at {_bounds(step)}"
-        case "log-end":
-            words = f"the log of {{partition}} on {{node}} ends at {_bounds(step)}"
-        case other:
-            words = _CONDITIONS.get(other, f"`{other}` holds")
-    return _filled(words, values)
+    return _filled(step.clause, _values(step, bound), node_keys(type(step)))
 
 
 def fault_in_words(fault: str, parameters: Mapping[str, Any], *, past: bool = False) -> str:
@@ -224,8 +152,9 @@ def fault_in_words(fault: str, parameters: Mapping[str, Any], *, past: bool = Fa
     """
     known = FAULTS.get(fault)
     phrase = getattr(known, "phrase", "")
-    values = dict(parameters)
+    values, nodes = dict(parameters), frozenset[str]()
     if known is not None:
+        nodes = node_keys(known.Parameters)
         fields = known.Parameters.model_fields
         values = {key_of(key): field.default for key, field in fields.items() if not field.is_required()} | values
     wanted = re.findall(r"{(\w+)}", phrase)
@@ -239,7 +168,7 @@ def fault_in_words(fault: str, parameters: Mapping[str, Any], *, past: bool = Fa
         phrase = phrase.replace(" are ", " is ", 1) if one else phrase
     if past:
         phrase = re.sub(r"\b(is|are)\b", lambda verb: {"is": "was", "are": "were"}[verb[0]], phrase, count=1)
-    return _filled(phrase, values)
+    return _filled(phrase, values, {*nodes, "on"})
 
 
 def outcome_in_words(outcome: str) -> str:
@@ -292,10 +221,11 @@ def _value(value: str | None) -> str:
 
 
 def _probe(step: ProbeStep, values: Mapping[str, Any]) -> str:
+    nodes = node_keys(type(step))
     if step.request == "reassign":  # type: ignore[attr-defined]
         to = values.get("to")
-        return _filled("Move {partition} to {to}" if to else "Cancel the move of {partition}", values)
-    words = _filled(_PROBES.get(step.request, f"Send {step.request} to {{node}}"), values)  # type: ignore[attr-defined]
+        return _filled("Move {partition} to {to}" if to else "Cancel the move of {partition}", values, nodes)
+    words = _filled(_PROBES.get(step.request, f"Send {step.request} to {{node}}"), values, nodes)  # type: ignore[attr-defined]
     epochs = [
         f"a stale {name}" if value == "stale" else f"{name} {str(value).removeprefix('$')}"
         for key, name in _EPOCHS.items()
@@ -312,11 +242,6 @@ def _when(step: InjectStep, bound: Mapping[str, Any]) -> str:
         where = names(step.when.node) if step.when.node else "its node"
         return f", once {where} logs “{step.when.says}”"
     return f", once {condition_in_words(step.when, bound)}"
-
-
-def _bounds(step: Any) -> str:
-    bounds = {"": step.is_, " or more": step.at_least, " or less": step.at_most}
-    return " and ".join(f"{bound}{word}" for word, bound in bounds.items() if bound is not None)
 
 
 def _others(nodes: Any, inside: Any) -> Any:
@@ -342,14 +267,11 @@ def _values(step: Any, bound: Mapping[str, Any]) -> dict[str, Any]:
     return {key_of(key): found(value) for key in type(step).model_fields if (value := getattr(step, key)) is not None}
 
 
-_NODE_KEYS = frozenset((*map(key_of, NODE_FIELDS), "from", "over", "on"))
-
-
-def _filled(phrase: str, values: Mapping[str, Any]) -> str:
+def _filled(phrase: str, values: Mapping[str, Any], nodes: Collection[str]) -> str:
     def word(found: re.Match[str]) -> str:
         key = found[1]
         value = values.get(key)
-        if key in _NODE_KEYS:
+        if key in nodes:
             return names(value)
         if value == "both":
             return "requests and replies"

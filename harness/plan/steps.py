@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Literal
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Annotated, Literal
 
 from pydantic import Field, model_validator
 
@@ -22,6 +23,10 @@ from fencepost.harness.plan.base import (
 from fencepost.harness.plan.conditions import Await
 from fencepost.harness.plan.injects import Inject
 from fencepost.harness.plan.probes import Probe
+from fencepost.harness.plan.upgraded import release_problems
+
+if TYPE_CHECKING:
+    from fencepost.harness.plan.model import Plan
 
 
 class Start(PlanModel):
@@ -68,6 +73,10 @@ class Roll(PlanModel):
         if self.release is None and self.level is None:
             raise ValueError("a roll step has `release`, `level`, or both")
         return self
+
+    def problems(self, plan: Plan) -> Iterator[tuple[str, str]]:
+        """Yield (key, message) for what is wrong with this step in a plan, beside its references."""
+        return release_problems(self.release, self.node, plan) if self.release is not None else iter(())
 
 
 class Backup(PlanModel):

@@ -15,14 +15,13 @@ from fencepost.faults.parameters import PlanModel, unknown_key
 from fencepost.harness.errors import UsageError
 from fencepost.harness.network.layout import Node
 from fencepost.harness.plan.base import KnownBug, Pattern, SettingKey, SettingValue, release_range
-from fencepost.harness.plan.conditions import ActiveController, Backlog, Registered, ReplicaOffline, Watches, Znode
+from fencepost.harness.plan.conditions.condition import AwaitStep
 from fencepost.harness.plan.dialect import Dialect
 from fencepost.harness.plan.injects import InjectStep, When
 from fencepost.harness.plan.model import Plan, Timing
 from fencepost.harness.plan.probes import (
     DescribeQuorumProbe,
     MetadataLogProbe,
-    ProbeStep,
     UpdateFeaturesProbe,
     VoteProbe,
 )
@@ -31,8 +30,7 @@ from fencepost.harness.plan.steps import Bind, Roll, Step, ZnodeStep
 from fencepost.harness.targets.process_template import ProcessTemplate, Text, as_text
 from fencepost.harness.targets.releases import Releases, is_build, line_before, nearest, within
 
-OF_CONTROLLERS = (ActiveController, DescribeQuorumProbe, VoteProbe)
-NEEDS_ZOOKEEPER = (Registered, Znode, ZnodeStep, Watches, Backlog)
+OF_CONTROLLERS = (DescribeQuorumProbe, VoteProbe)
 
 
 RELEASES = ("old", "new")
@@ -336,7 +334,7 @@ class TargetFile(PlanModel):
             raise UsageError(f"{where} finalizes a feature of KRaft, which {self.name} does not have: roll its level")
         if isinstance(part, MetadataLogProbe) and self.dialect is not Dialect.KIP_631:
             raise UsageError(f"{where} reads the records of the KIP-631 draft, which {self.name} does not write")
-        if not self.dialect.uses_zookeeper and isinstance(part, NEEDS_ZOOKEEPER):
+        if not self.dialect.uses_zookeeper and _reads_zookeeper(part):
             raise UsageError(f"{where} needs ZooKeeper, but {self.name} runs without it")
 
     def _level(self, node: Node) -> Mapping[str, str]:
@@ -358,14 +356,18 @@ def workload_kinds(plan: Plan) -> Iterator[WorkloadKind]:
         yield "racks"
 
 
+def _reads_zookeeper(step: Step | When) -> bool:
+    return isinstance(step, ZnodeStep) or (isinstance(step, AwaitStep) and step.uses_zookeeper)
+
+
 def _about_controllers(step: Step | When) -> str | None:
     """Return the part of a step that needs a controller, as the plan has it; None if there is none."""
     if isinstance(step, OF_CONTROLLERS):
-        return f"`{step.request if isinstance(step, ProbeStep) else step.condition}`"
+        return f"`{step.request}`"
     if isinstance(step, Bind) and step.value == "controller-epoch":
         return "`controller-epoch`"
-    if isinstance(step, ReplicaOffline) and step.asked is None:
-        return "no node in `asked`"
+    if isinstance(step, AwaitStep) and step.needs_controller is not None:
+        return step.needs_controller
     return next(
         (f"`{ref}`" for _, ref in refs(step) if ref in ("controllers", "active-controller", "standby-controller")), None
     )

@@ -14,7 +14,10 @@ from fencepost.harness.engine.run import RunInterrupt, run
 from fencepost.harness.errors import UsageError
 from fencepost.harness.judge import judge_folder
 from fencepost.harness.plan.base import Expect, ExpectOutcome, Level
-from fencepost.harness.plan.conditions import BrokerActive, IsrIs, LeaderIs, WorkloadAcks
+from fencepost.harness.plan.conditions.broker_active import BrokerActive
+from fencepost.harness.plan.conditions.isr_is import IsrIs
+from fencepost.harness.plan.conditions.leader_is import LeaderIs
+from fencepost.harness.plan.conditions.workload_acks import WorkloadAcks
 from fencepost.harness.plan.file import PlanError, load_plan
 from fencepost.harness.plan.injects import inject
 from fencepost.harness.plan.model import (

@@ -9,18 +9,16 @@ import pytest
 from fencepost.faults.processes.kill import KillParameters
 from fencepost.harness.engine.run import run
 from fencepost.harness.plan.base import ExpectOutcome, Level, LogLine
-from fencepost.harness.plan.conditions import (
-    AssignmentIs,
-    Backlog,
-    BrokerActive,
-    Checkpoint,
-    Converged,
-    LeaderIs,
-    LogEnd,
-    Logged,
-    Watches,
-    WorkloadAcks,
-)
+from fencepost.harness.plan.conditions.assignment_is import AssignmentIs
+from fencepost.harness.plan.conditions.backlog import Backlog
+from fencepost.harness.plan.conditions.broker_active import BrokerActive
+from fencepost.harness.plan.conditions.checkpoint import Checkpoint
+from fencepost.harness.plan.conditions.converged import Converged
+from fencepost.harness.plan.conditions.leader_is import LeaderIs
+from fencepost.harness.plan.conditions.log_end import LogEnd
+from fencepost.harness.plan.conditions.logged import Logged
+from fencepost.harness.plan.conditions.watches import Watches
+from fencepost.harness.plan.conditions.workload_acks import WorkloadAcks
 from fencepost.harness.plan.injects import inject
 from fencepost.harness.plan.model import NodeSpec, Plan, ProducerSpec, TopicSpec, Topology, WorkloadSpec
 from fencepost.harness.plan.probes import CreatePartitionsProbe, ListReassignmentsProbe, ReassignProbe

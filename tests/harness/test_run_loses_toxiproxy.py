@@ -14,7 +14,8 @@ from fencepost.faults.links.stall import StallParameters
 from fencepost.harness.backends.local import TOXIPROXY
 from fencepost.harness.engine.run import run
 from fencepost.harness.network.server import find_toxiproxy
-from fencepost.harness.plan.conditions import LeaderIs, WorkloadAcks
+from fencepost.harness.plan.conditions.leader_is import LeaderIs
+from fencepost.harness.plan.conditions.workload_acks import WorkloadAcks
 from fencepost.harness.plan.injects import inject
 from fencepost.harness.plan.steps import Step, Workload
 from fencepost.harness.processes.records import living, read_records

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 
 import pytest
 
-from fencepost.harness.plan.conditions import AwaitStep
+from fencepost.harness.plan.conditions.condition import AwaitStep
 from fencepost.harness.plan.model import Plan
 from fencepost.suites.scenarios import SCENARIOS
 from fencepost.suites.target_facts import TargetFacts

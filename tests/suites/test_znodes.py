@@ -5,7 +5,7 @@ from __future__ import annotations
 import base64
 import json
 
-from fencepost.harness.plan.conditions import Znode
+from fencepost.harness.plan.conditions.znode import Znode
 from fencepost.harness.plan.steps import ZnodeStep
 from fencepost.suites import znodes
 

@@ -13,7 +13,7 @@ from fencepost.harness.campaign.operations.operation import GeneratedOperation, 
 from fencepost.harness.campaign.operations.requests import TOPIC, any_broker, api, must
 from fencepost.harness.campaign.operations.settings import changed_settings
 from fencepost.harness.campaign.topics import Existence, ScriptTopic, new_name
-from fencepost.harness.plan.conditions import LeaderIs
+from fencepost.harness.plan.conditions.leader_is import LeaderIs
 from fencepost.harness.plan.probes import CreateTopicProbe
 from fencepost.harness.plan.steps import Step
 from fencepost.harness.targets.releases import Releases

@@ -13,7 +13,7 @@ from fencepost.harness.campaign.operations.operation import GeneratedOperation, 
 from fencepost.harness.campaign.operations.requests import ONLY_KAFKA, any_broker, api, excusing, must
 from fencepost.harness.campaign.topics import Existence, ScriptTopic, new_name
 from fencepost.harness.plan.base import ExpectOutcome, release_range
-from fencepost.harness.plan.conditions import LeaderIs
+from fencepost.harness.plan.conditions.leader_is import LeaderIs
 from fencepost.harness.plan.probes import ApiProbe, CreatePartitionsProbe, CreateTopicProbe
 from fencepost.harness.plan.steps import Produce, Step
 from fencepost.harness.targets.file import TargetFile

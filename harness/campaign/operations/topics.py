@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from fencepost.harness.campaign.operations.operation import GeneratedOperation, Operation, asked, short, written
 from fencepost.harness.campaign.topics import Existence, ScriptTopic, new_name
 from fencepost.harness.plan.base import Expect, Level
-from fencepost.harness.plan.conditions import Converged
+from fencepost.harness.plan.conditions.converged import Converged
 from fencepost.harness.plan.probes import CreateTopicProbe, DeleteTopicProbe
 from fencepost.harness.plan.sampled import HUGE
 from fencepost.harness.plan.steps import Step

@@ -17,7 +17,8 @@ from fencepost.harness.campaign.operations.operation import (
 from fencepost.harness.campaign.operations.requests import api, must
 from fencepost.harness.network.addresses import PEER_PORT
 from fencepost.harness.plan.base import Expect, Level
-from fencepost.harness.plan.conditions import ActiveController, VotersCaughtUp
+from fencepost.harness.plan.conditions.active_controller import ActiveController
+from fencepost.harness.plan.conditions.voters_caught_up import VotersCaughtUp
 from fencepost.harness.plan.dialect import Dialect
 from fencepost.harness.plan.probes import ApiProbe
 from fencepost.harness.plan.steps import Step

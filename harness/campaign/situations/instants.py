@@ -8,7 +8,9 @@ from typing import TYPE_CHECKING
 from fencepost.faults.capabilities import Capability
 from fencepost.harness.campaign.situations.nested import stop
 from fencepost.harness.campaign.situations.situation import Situation, Staged
-from fencepost.harness.plan.conditions import ActiveController, AwaitStep, LeaderIs
+from fencepost.harness.plan.conditions.active_controller import ActiveController
+from fencepost.harness.plan.conditions.condition import AwaitStep
+from fencepost.harness.plan.conditions.leader_is import LeaderIs
 from fencepost.harness.plan.dialect import Dialect
 from fencepost.harness.plan.steps import Bind
 

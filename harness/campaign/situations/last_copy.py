@@ -12,7 +12,7 @@ from fencepost.faults.fault import EVERYWHERE
 from fencepost.faults.parameters import EndingMethod
 from fencepost.faults.processes.kill import KillParameters
 from fencepost.harness.campaign.situations.situation import Situation, Staged
-from fencepost.harness.plan.conditions import IsrIs
+from fencepost.harness.plan.conditions.isr_is import IsrIs
 from fencepost.harness.plan.dialect import Dialect
 from fencepost.harness.plan.steps import Bind
 

@@ -13,7 +13,7 @@ from fencepost.harness.campaign.operations.requests import ONLY_KAFKA, api, neve
 from fencepost.harness.campaign.situations.nested import stop
 from fencepost.harness.campaign.situations.situation import Situation, Staged
 from fencepost.harness.campaign.topics import Existence, ScriptTopic, new_name
-from fencepost.harness.plan.conditions import ActiveController
+from fencepost.harness.plan.conditions.active_controller import ActiveController
 from fencepost.harness.plan.dialect import Dialect
 from fencepost.harness.plan.probes import CreateTopicProbe, DeleteTopicProbe
 from fencepost.harness.plan.steps import Produce

@@ -11,7 +11,8 @@ from fencepost.faults.parameters import FaultParameters, NodeRefs
 from fencepost.faults.processes.kill import KillParameters
 from fencepost.faults.processes.pause import PauseParameters
 from fencepost.harness.campaign.situations.situation import Situation, Staged
-from fencepost.harness.plan.conditions import ActiveController, LeaderIs
+from fencepost.harness.plan.conditions.active_controller import ActiveController
+from fencepost.harness.plan.conditions.leader_is import LeaderIs
 from fencepost.harness.plan.dialect import Dialect
 from fencepost.harness.plan.steps import Hold
 

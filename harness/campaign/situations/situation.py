@@ -11,7 +11,8 @@ from fencepost.faults.parameters import FaultParameters
 from fencepost.harness.campaign.cluster_spec import ClusterSpec
 from fencepost.harness.campaign.features import FeatureKind, Move
 from fencepost.harness.plan.base import LogLine
-from fencepost.harness.plan.conditions import AwaitStep, Converged
+from fencepost.harness.plan.conditions.condition import AwaitStep
+from fencepost.harness.plan.conditions.converged import Converged
 from fencepost.harness.plan.injects import inject
 from fencepost.harness.plan.steps import Heal, Hold, Step
 

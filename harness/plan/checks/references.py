@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 
+from fencepost.faults.parameters import PlanModel, Refers, key_of, references
 from fencepost.harness.network.layout import MAIN_SITE, PROBE_SITE, SITE_PREFIX
-from fencepost.harness.plan.base import PlanModel
+from fencepost.harness.plan.checks.clients import senders_of
 from fencepost.harness.plan.checks.problem import Problem, not_yet, unknown
-from fencepost.harness.plan.conditions import LeaderIs
 from fencepost.harness.plan.model import Plan
-from fencepost.harness.plan.probes import IsrChangeProbe, LeaderAndIsrProbe
-from fencepost.harness.plan.refs import refs
 from fencepost.harness.plan.topic_changes import changed_topics
 
 ROLES = ("controllers", "brokers", "active-controller", "standby-controller", "zookeeper", "zookeeper-leader")
@@ -22,23 +20,37 @@ INTERNAL_TOPICS = (*COORDINATORS.values(), "__share_group_state")
 
 
 def step_references(at: tuple[str | int, ...], step: PlanModel, plan: Plan, bound: set[str]) -> Iterator[Problem]:
-    for key, ref in refs(step):
-        if ref == "none" and _may_be_none(step, key):
+    """Check everything of a plan that a step refers to, by the marks of its fields."""
+    for field, marks in references(type(step)).items():
+        value, here = getattr(step, field), (*at, key_of(field))
+        if value is None or (value == "none" and Refers.NO_NODE in marks):
             continue
-        yield from _ref((*at, key), ref, plan, bound)
+        for ref in (value,) if isinstance(value, str | int) else value:
+            yield from _reference(here, ref, marks, plan, bound)
 
 
-def _may_be_none(step: PlanModel, key: str) -> bool:
-    """Return whether `none` is allowed: a partition may have no leader, and a probe may name none or an empty ISR."""
-    match step:
-        case LeaderIs():
-            return key == "is"
-        case LeaderAndIsrProbe():
-            return key == "leader" or (key == "isr" and step.isr == "none")
-        case IsrChangeProbe():
-            return key == "isr" and step.isr == "none"
-        case _:
-            return False
+def _reference(
+    at: tuple[str | int, ...], ref: str | int, marks: frozenset[Refers], plan: Plan, bound: set[str]
+) -> Iterator[Problem]:
+    for mark in marks:
+        match mark, ref:
+            case (Refers.NODE, str()):
+                yield from _ref(at, ref, plan, bound)
+            case (Refers.VALUE, str()) if ref.startswith("$"):
+                yield from _ref(at, ref, plan, bound)
+            case (Refers.PARTITION, str()):
+                yield from partition_problems(at, ref, plan)
+            case (Refers.PRODUCER | Refers.CONSUMER | Refers.GROUP, str()):
+                known = _clients(mark, plan)
+                if ref not in known:
+                    yield Problem(at, unknown(mark.value, ref, known))
+
+
+def _clients(mark: Refers, plan: Plan) -> Collection[str]:
+    """Return what a reference to clients may name."""
+    if mark is Refers.PRODUCER:
+        return senders_of(plan)
+    return {spec.name for spec in plan.workload.consumers} if mark is Refers.CONSUMER else plan.groups
 
 
 def _ref(at: tuple[str | int, ...], ref: str, plan: Plan, bound: set[str]) -> Iterator[Problem]:

@@ -6,10 +6,10 @@ from collections.abc import Iterator
 
 from fencepost.harness.plan import messages
 from fencepost.harness.plan.base import LogLine
-from fencepost.harness.plan.checks.clients import clients_of, senders_of
+from fencepost.harness.plan.checks.clients import clients_of
 from fencepost.harness.plan.checks.problem import Problem, not_yet, unknown
 from fencepost.harness.plan.checks.references import instant_problems, partition_problems, step_references
-from fencepost.harness.plan.conditions import AwaitStep, NodeExited, RunsRelease, WorkloadAcks, WorkloadReads
+from fencepost.harness.plan.conditions.condition import AwaitStep
 from fencepost.harness.plan.injects import InjectStep
 from fencepost.harness.plan.model import Plan
 from fencepost.harness.plan.probes import (
@@ -27,7 +27,6 @@ OF_MANY = ("brokers", "controllers", "followers:")
 
 def step_problems(plan: Plan) -> Iterator[Problem]:
     clients = clients_of(plan)
-    senders = senders_of(plan)
     seen: set[str] = set()
     bound: set[str] = set()
     faults: set[str] = set()
@@ -36,12 +35,9 @@ def step_problems(plan: Plan) -> Iterator[Problem]:
     for place, step in enumerate(plan.steps):
         at = ("steps", place)
         yield from step_references(at, step, plan, bound)
-        if isinstance(step, AwaitStep) and isinstance(partition := getattr(step, "partition", None), str):
-            yield from partition_problems((*at, "partition"), partition, plan)
-        if isinstance(step, WorkloadAcks) and step.producer is not None and step.producer not in senders:
-            yield Problem((*at, "producer"), unknown("producer", step.producer, senders))
-        if isinstance(step, WorkloadReads):
-            yield from _reads((*at,), step, plan)
+        if isinstance(step, AwaitStep | Roll):
+            for key, message in step.problems(plan):
+                yield Problem((*at, key), message)
         for part in step.unchanged if isinstance(step, ProbeStep) else ():
             if part != "brokers":
                 yield from partition_problems((*at, "unchanged"), part, plan)
@@ -62,10 +58,8 @@ def step_problems(plan: Plan) -> Iterator[Problem]:
                 yield Problem((*at, key), message)
         if isinstance(step, Start):
             yield from _later((*at, "nodes"), step, plan, ended)
-        if isinstance(step, Shutdown | NodeExited):
-            gone = step.nodes if isinstance(step, Shutdown) else step.node
-            ended.update((gone,) if isinstance(gone, str) else gone)
-        yield from _release(at, step, plan)
+        gone = step.nodes if isinstance(step, Shutdown) else step.ended if isinstance(step, AwaitStep) else None
+        ended.update((gone,) if isinstance(gone, str) else gone or ())
         has_user = isinstance(step, HeartbeatProbe | ReplicaStateEventProbe) and step.user is not None
         if has_user and plan.security != "sasl":
             yield Problem((*at, "user"), "`user` needs a plan with `security: sasl`")
@@ -124,27 +118,6 @@ def _request(at: tuple[str | int, ...], step: ApiProbe) -> Iterator[Problem]:
         yield Problem((*at, "body"), str(error))
 
 
-def _release(at: tuple[str | int, ...], step: object, plan: Plan) -> Iterator[Problem]:
-    """Check a step that names the old or the new release."""
-    if not isinstance(step, Roll | RunsRelease) or step.release is None:
-        return
-    if plan.releases is None:
-        message = f"`release: {step.release}` needs a target with two releases, but {plan.target} has one: "
-        yield Problem((*at, "release"), message + "name both, as in `apache-kafka:3.9.2..4.4.0`")
-    servers = [node.name for node in plan.topology.nodes if "zookeeper" in node.roles]
-    if step.node in (*servers, "zookeeper", "zookeeper-leader"):
-        message = f"{step.node} is a ZooKeeper server: only brokers and controllers are upgraded"
-        yield Problem((*at, "node"), message)
-
-
-def _reads(at: tuple[str | int, ...], step: WorkloadReads, plan: Plan) -> Iterator[Problem]:
-    consumers = {spec.name for spec in plan.workload.consumers}
-    if step.consumer is not None and step.consumer not in consumers:
-        yield Problem((*at, "consumer"), unknown("consumer", step.consumer, consumers))
-    if step.group is not None and step.group not in plan.groups:
-        yield Problem((*at, "group"), unknown("group", step.group, plan.groups))
-
-
 def _when(
     at: tuple[str | int, ...], step: InjectStep, plan: Plan, bound: set[str], seen: set[str], faults: set[str]
 ) -> Iterator[Problem]:
@@ -170,8 +143,8 @@ def _when(
         if getattr(when, key) is not None:
             message = f"`{key.rstrip('_')}` belongs to an await step: the condition of a fault claims nothing"
             yield Problem((*here, key.rstrip("_")), message)
-    if isinstance(partition := getattr(when, "partition", None), str):
-        yield from partition_problems((*here, "partition"), partition, plan)
+    for key, message in when.problems(plan):
+        yield Problem((*here, key), message)
 
 
 def _later(at: tuple[str | int, ...], step: Start, plan: Plan, ended: set[str]) -> Iterator[Problem]:

@@ -14,7 +14,7 @@ from typing import Any
 from pydantic import ValidationError
 
 from fencepost.harness.plan.base import PlanModel
-from fencepost.harness.plan.conditions import AwaitStep
+from fencepost.harness.plan.conditions.condition import AwaitStep
 from fencepost.harness.plan.hash import plain
 from fencepost.harness.plan.injects import InjectStep
 from fencepost.harness.plan.model import Plan

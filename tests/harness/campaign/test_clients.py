@@ -4,7 +4,7 @@ import pytest
 
 from fencepost.harness.campaign.planner import generate, left_out
 from fencepost.harness.plan.checks.clients import STRATEGIES
-from fencepost.harness.plan.conditions import WorkloadReads
+from fencepost.harness.plan.conditions.workload_reads import WorkloadReads
 from fencepost.harness.plan.model import MembershipSpec, Plan
 from fencepost.harness.targets.registry import load_file, names
 from tests.harness.campaign.test_planner import plan_of

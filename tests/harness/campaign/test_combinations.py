@@ -13,7 +13,7 @@ from fencepost.faults.processes.pause import PauseParameters
 from fencepost.harness.campaign.combinations import ANY, Combination, Reached, parts, reached, tried
 from fencepost.harness.campaign.planner import generate
 from fencepost.harness.plan import Plan
-from fencepost.harness.plan.conditions import Converged
+from fencepost.harness.plan.conditions.converged import Converged
 from fencepost.harness.plan.injects import inject
 from fencepost.harness.plan.model import ProducerSpec, WorkloadSpec
 from fencepost.harness.plan.probes import CreateTopicProbe

@@ -26,7 +26,8 @@ from fencepost.harness.campaign.operations.voters import ChangeVoters
 from fencepost.harness.campaign.planner import generate
 from fencepost.harness.campaign.script import Script
 from fencepost.harness.campaign.topics import LONGEST, ODD_NAMES, Existence, new_name
-from fencepost.harness.plan.conditions import Converged, VotersCaughtUp
+from fencepost.harness.plan.conditions.converged import Converged
+from fencepost.harness.plan.conditions.voters_caught_up import VotersCaughtUp
 from fencepost.harness.plan.probes import (
     ApiProbe,
     CreatePartitionsProbe,

@@ -35,7 +35,8 @@ from fencepost.harness.campaign.planner import _add, all_features, features_for,
 from fencepost.harness.campaign.script import Script, tolerated
 from fencepost.harness.plan import Plan, dump_plan, load_plan
 from fencepost.harness.plan.base import ExpectOutcome, Level
-from fencepost.harness.plan.conditions import Converged, TopicCreatedThrough
+from fencepost.harness.plan.conditions.converged import Converged
+from fencepost.harness.plan.conditions.topic_created_through import TopicCreatedThrough
 from fencepost.harness.plan.injects import InjectStep
 from fencepost.harness.plan.model import FaultProven
 from fencepost.harness.plan.probes import DeleteTopicProbe, ProbeStep

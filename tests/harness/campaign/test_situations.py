@@ -18,7 +18,8 @@ from fencepost.harness.campaign.script import Script
 from fencepost.harness.campaign.situations.instants import InOneInstant
 from fencepost.harness.campaign.situations.nested import MissedByTheController
 from fencepost.harness.campaign.situations.situation import Situation
-from fencepost.harness.plan.conditions import ActiveController, Converged
+from fencepost.harness.plan.conditions.active_controller import ActiveController
+from fencepost.harness.plan.conditions.converged import Converged
 from fencepost.harness.plan.injects import InjectStep
 from fencepost.harness.plan.steps import Heal
 from fencepost.harness.targets.registry import load_file, names

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from fencepost.harness.checkers.exits import check_exits
-from fencepost.harness.plan.conditions import NodeExited
+from fencepost.harness.plan.conditions.node_exited import NodeExited
 from fencepost.harness.plan.model import NodeSpec, Plan, Topology
 from fencepost.harness.plan.steps import Bind, Step
 from fencepost.results.records.events import Event

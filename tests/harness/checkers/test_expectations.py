@@ -9,7 +9,7 @@ import pytest
 from fencepost.faults.links.cut import CutParameters
 from fencepost.harness.checkers.expectations import check
 from fencepost.harness.plan.base import After, Expect, ExpectOutcome, KnownBug, Level
-from fencepost.harness.plan.conditions import BrokerFenced
+from fencepost.harness.plan.conditions.broker_fenced import BrokerFenced
 from fencepost.harness.plan.injects import inject
 from fencepost.harness.plan.model import NodeSpec, Plan, Topology
 from fencepost.harness.plan.probes import MetadataProbe, ProduceProbe

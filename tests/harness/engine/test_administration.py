@@ -9,7 +9,7 @@ import pytest
 from fencepost.faults.processes.pause import PauseParameters
 from fencepost.harness.engine.run import run
 from fencepost.harness.plan.base import Expect, Level
-from fencepost.harness.plan.conditions import AdministratorServed
+from fencepost.harness.plan.conditions.administrator_served import AdministratorServed
 from fencepost.harness.plan.injects import inject
 from fencepost.harness.plan.model import NodeSpec, Plan, TopicSpec, Topology
 from fencepost.results.records.journal import read_journal

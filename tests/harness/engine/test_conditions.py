@@ -14,25 +14,22 @@ import pytest
 from fencepost.faults.capabilities import Running
 from fencepost.harness.clients.raw import Unanswered
 from fencepost.harness.clients.views import Answer, BrokerView, ControllerView, Observation, PartitionView
-from fencepost.harness.engine.conditions import actual, holds, predicate
+from fencepost.harness.engine.conditions import evaluation, holds, seen
 from fencepost.harness.engine.topics import TopicCreation
-from fencepost.harness.plan.conditions import (
-    ActiveController,
-    Await,
-    BrokerActive,
-    BrokerEpochAbove,
-    BrokerFenced,
-    Connected,
-    Converged,
-    IsrIs,
-    LeaderEpochAbove,
-    LeaderIs,
-    MetadataFrom,
-    NodeExited,
-    TopicCreatedThrough,
-    WorkloadAcks,
-    WorkloadReads,
-)
+from fencepost.harness.plan.conditions import Await
+from fencepost.harness.plan.conditions.active_controller import ActiveController
+from fencepost.harness.plan.conditions.broker_active import BrokerActive
+from fencepost.harness.plan.conditions.broker_epoch_above import BrokerEpochAbove
+from fencepost.harness.plan.conditions.broker_fenced import BrokerFenced
+from fencepost.harness.plan.conditions.connected import Connected
+from fencepost.harness.plan.conditions.converged import Converged
+from fencepost.harness.plan.conditions.isr_is import IsrIs
+from fencepost.harness.plan.conditions.leader_epoch_above import LeaderEpochAbove
+from fencepost.harness.plan.conditions.leader_is import LeaderIs
+from fencepost.harness.plan.conditions.metadata_from import MetadataFrom
+from fencepost.harness.plan.conditions.node_exited import NodeExited
+from fencepost.harness.plan.conditions.workload_acks import WorkloadAcks
+from fencepost.harness.plan.conditions.workload_reads import WorkloadReads
 from tests.harness.engine.still_context import StillObserver, healthy, image, partition, serving, still_context
 
 
@@ -121,7 +118,7 @@ BLIND_5 = healthy(brokers={"node-4": serving(), "node-5": serving(brokers=frozen
     ],
 )
 def test_a_condition(condition: Await, now: Observation, holds_now: bool, tmp_path: Path) -> None:
-    assert holds(predicate(condition, "wait", still_context(tmp_path, now))) is holds_now
+    assert holds(evaluation(condition, "wait", still_context(tmp_path, now)).holds) is holds_now
 
 
 def test_a_node_that_died_is_not_waited_for_in_converging(tmp_path: Path) -> None:
@@ -135,26 +132,25 @@ def test_a_node_that_died_is_not_waited_for_in_converging(tmp_path: Path) -> Non
     context = still_context(tmp_path, without_4)
     context.cluster.processes.kill("node-4")
     assert context.cluster.processes.status("node-4").running is Running.EXITED
-    assert holds(predicate(of(Converged), "wait", context))
+    assert holds(evaluation(of(Converged), "wait", context).holds)
 
 
 def test_a_node_has_exited(tmp_path: Path) -> None:
     context = still_context(tmp_path, healthy())
-    condition = predicate(of(NodeExited, node="node-4"), "wait", context)
-    assert not holds(condition)
-    still = actual(of(NodeExited, node="node-4"), context.references, context.cluster.processes)
-    assert still == "node-4 is running"
+    condition = evaluation(of(NodeExited, node="node-4"), "wait", context)
+    assert not holds(condition.holds)
+    assert seen(condition) == "node-4 is running"
     context.cluster.processes.kill("node-4")
-    assert holds(condition)
+    assert holds(condition.holds)
 
 
 def test_references_are_resolved_when_the_waiting_begins(tmp_path: Path) -> None:
     observer = StillObserver(healthy())
     context = still_context(tmp_path, healthy(), observer=observer)
-    condition = predicate(of(LeaderIs, partition="t-0", is_not="leader:t-0"), "wait", context)
-    assert not holds(condition)
+    condition = evaluation(of(LeaderIs, partition="t-0", is_not="leader:t-0"), "wait", context)
+    assert not holds(condition.holds)
     observer.now = replace(healthy(), image=image(partition(5, 5)))
-    assert holds(condition)
+    assert holds(condition.holds)
 
 
 @pytest.mark.parametrize(
@@ -175,7 +171,9 @@ def test_references_are_resolved_when_the_waiting_begins(tmp_path: Path) -> None
 )
 def test_the_state_in_its_place_is_described(condition: Await, now: Observation, message: str, tmp_path: Path) -> None:
     context = still_context(tmp_path, now)
-    assert actual(condition, context.references, context.cluster.processes).startswith(message)
+    waited = evaluation(condition, "wait", context)
+    holds(waited.holds)
+    assert seen(waited).startswith(message)
 
 
 def test_a_topic_that_is_not_created_is_described_by_its_last_answer_and_the_controllers(tmp_path: Path) -> None:
@@ -189,8 +187,7 @@ def test_a_topic_that_is_not_created_is_described_by_its_last_answer_and_the_con
     condition = TopicCreation("node-4", "created-at-fault-1", context.references, clients)
     assert not condition()
     assert not condition()
-    step = of(TopicCreatedThrough, node="node-4")
-    assert actual(step, context.references, context.cluster.processes, condition) == (
+    assert condition.seen == (
         "created-at-fault-1 was asked for 2 times, at last node-4 gave no answer: node-4 was silent for 1.0 s; "
         "of the controllers node-2 names 2 at epoch 5"
     )
@@ -202,10 +199,9 @@ def test_clients_that_do_not_get_on_are_described_by_the_records_that_were_count
     workload = SimpleNamespace(acked=lambda producer: next(counts))
     context.clients = cast("Any", SimpleNamespace(workload=workload))
     step = of(WorkloadAcks, more=20, producer="p1")
-    condition = predicate(step, "progress", context)
-    assert not condition()
-    said = actual(step, context.references, context.cluster.processes, condition)
-    assert said == "7 of 20 records were acknowledged to p1"
+    condition = evaluation(step, "progress", context)
+    assert not condition.holds()
+    assert seen(condition) == "7 of 20 records were acknowledged to p1"
 
 
 @pytest.mark.parametrize(("since", "reached"), [("step", False), ("start", True)])
@@ -213,5 +209,5 @@ def test_records_that_were_read_before_the_step_count_from_the_start(tmp_path: P
     context = still_context(tmp_path, healthy())
     workload = SimpleNamespace(read=lambda consumer, group: 30)
     context.clients = cast("Any", SimpleNamespace(workload=workload))
-    condition = predicate(of(WorkloadReads, more=20, consumer="c1", since=since), "reads", context)
-    assert condition() is reached
+    condition = evaluation(of(WorkloadReads, more=20, consumer="c1", since=since), "reads", context)
+    assert condition.holds() is reached

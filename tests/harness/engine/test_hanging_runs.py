@@ -17,7 +17,7 @@ from fencepost.harness.cli.campaign import run_campaign
 from fencepost.harness.cli.commands.scenarios import ConformanceOptions
 from fencepost.harness.cli.conformance import run_suites
 from fencepost.harness.cli.options import Annotations
-from fencepost.harness.plan.conditions import WorkloadAcks
+from fencepost.harness.plan.conditions.workload_acks import WorkloadAcks
 from fencepost.harness.plan.model import ConsumerSpec, Plan, ProducerSpec, TopicSpec, WorkloadSpec
 from fencepost.harness.plan.steps import Workload
 from fencepost.results.records.verdict import Verdict

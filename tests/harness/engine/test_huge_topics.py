@@ -9,7 +9,7 @@ import pytest
 from fencepost.harness.engine.huge_topics import Described, difference
 from fencepost.harness.engine.run import run
 from fencepost.harness.plan.base import Expect, ExpectOutcome, Level
-from fencepost.harness.plan.conditions import Converged
+from fencepost.harness.plan.conditions.converged import Converged
 from fencepost.harness.plan.model import Plan, TopicSpec, Topology
 from fencepost.harness.plan.probes import CreateTopicProbe
 from fencepost.harness.plan.steps import Produce

@@ -17,7 +17,10 @@ from fencepost.harness.engine.context import Context
 from fencepost.harness.engine.errors import StepTimeout
 from fencepost.harness.engine.steps import perform
 from fencepost.harness.plan.base import LogLine
-from fencepost.harness.plan.conditions import BrokerActive, IsrShrunk, LeaderIs, Logged
+from fencepost.harness.plan.conditions.broker_active import BrokerActive
+from fencepost.harness.plan.conditions.isr_shrunk import IsrShrunk
+from fencepost.harness.plan.conditions.leader_is import LeaderIs
+from fencepost.harness.plan.conditions.logged import Logged
 from fencepost.harness.plan.injects import InjectStep, inject
 from fencepost.results.records.events import Event
 from fencepost.results.records.journal import read_journal

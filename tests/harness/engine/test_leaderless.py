@@ -10,11 +10,15 @@ import pytest
 
 from fencepost.faults.processes.kill import KillParameters
 from fencepost.harness.clients.views import Observation
-from fencepost.harness.engine.conditions import actual, holds, predicate
+from fencepost.harness.engine.conditions import evaluation, holds, seen
 from fencepost.harness.engine.errors import StepError, StepTimeout, UnresolvedRole
 from fencepost.harness.engine.steps import perform
 from fencepost.harness.plan.base import LogLine
-from fencepost.harness.plan.conditions import Await, Backlog, BrokerActive, BrokerFenced, Converged
+from fencepost.harness.plan.conditions import Await
+from fencepost.harness.plan.conditions.backlog import Backlog
+from fencepost.harness.plan.conditions.broker_active import BrokerActive
+from fencepost.harness.plan.conditions.broker_fenced import BrokerFenced
+from fencepost.harness.plan.conditions.converged import Converged
 from fencepost.harness.plan.injects import inject
 from fencepost.harness.plan.model import TopicSpec
 from fencepost.results.records.journal import read_journal
@@ -44,7 +48,7 @@ def observed(**changes: Any) -> Observation:
     ],
 )
 def test_a_condition(condition: Await, now: Observation, holds_now: bool, tmp_path: Path) -> None:
-    assert holds(predicate(condition, "wait", still_context(tmp_path, now, plan=LEADERLESS))) is holds_now
+    assert holds(evaluation(condition, "wait", still_context(tmp_path, now, plan=LEADERLESS)).holds) is holds_now
 
 
 def test_there_is_no_controller_to_wait_for(tmp_path: Path) -> None:
@@ -64,15 +68,17 @@ def test_brokers_need_not_know_of_topics_that_were_prepared(tmp_path: Path) -> N
     many = replace(partition(4, 4, 5), topic="many")
     now = observed(image=replace(image(), partitions={**image().partitions, "many-0": many}))
     prepared = LEADERLESS.model_copy(update={"topics": (TopicSpec(name="many", assignments=((4, 5),), prepared=True),)})
-    assert holds(predicate(Converged(within_ms=1), "c", still_context(tmp_path, now, plan=prepared)))
+    assert holds(evaluation(Converged(within_ms=1), "c", still_context(tmp_path, now, plan=prepared)).holds)
     (tmp_path / "other").mkdir()
-    assert not holds(predicate(Converged(within_ms=1), "c", still_context(tmp_path / "other", now, plan=LEADERLESS)))
+    assert not holds(
+        evaluation(Converged(within_ms=1), "c", still_context(tmp_path / "other", now, plan=LEADERLESS)).holds
+    )
 
 
 def test_requests_that_wait_in_a_queue_are_described_when_it_was_awaited_in_vain(tmp_path: Path) -> None:
     context = still_context(tmp_path, observed(queues={5: 3}), plan=LEADERLESS)
     empty = Backlog(node="node-5", is_=0, within_ms=1)
-    assert actual(empty, context.references, context.cluster.processes) == "3 requests wait in the queue of node-5"
+    assert seen(evaluation(empty, "queue", context)) == "3 requests wait in the queue of node-5"
 
 
 def test_a_node_is_hit_when_its_log_says_so_and_what_it_went_on_to_say_is_kept(tmp_path: Path) -> None:

@@ -7,10 +7,10 @@ from pathlib import Path
 
 import pytest
 
-from fencepost.harness.engine.conditions import holds, measured, predicate
+from fencepost.harness.engine.conditions import evaluation, holds
 from fencepost.harness.engine.node_logs import Instants, NodeLogs
 from fencepost.harness.plan.base import After, LogLine
-from fencepost.harness.plan.conditions import Logged
+from fencepost.harness.plan.conditions.logged import Logged
 from tests.harness.engine.still_context import healthy, still_context
 
 
@@ -74,13 +74,13 @@ def test_waiting_for_a_line_ends_with_its_deadline(tmp_path: Path) -> None:
 def test_a_plan_waits_for_a_line(tmp_path: Path) -> None:
     context = still_context(tmp_path, healthy())
     context.logs.mark("kill.proven")
-    condition = predicate(Logged(node="leader:t-0", says="epoch 1[0-9]", within_ms=1), "said", context)
+    condition = evaluation(Logged(node="leader:t-0", says="epoch 1[0-9]", within_ms=1), "said", context)
     later = Logged(node="node-4", says="epoch", within_ms=1, after=After(event="kill.proven"))
-    assert not holds(condition)
+    assert not holds(condition.holds)
     say(tmp_path, "follower, at epoch 12\n")
-    assert holds(condition)
-    assert holds(predicate(later, "later", context))
-    assert measured(condition) == {"line": "follower, at epoch 12"}
+    assert holds(condition.holds)
+    assert holds(evaluation(later, "later", context).holds)
+    assert condition.found() == {"line": "follower, at epoch 12"}
 
 
 def test_an_instant_that_has_not_come_marks_nothing(tmp_path: Path) -> None:

@@ -14,7 +14,7 @@ from fencepost.harness.engine.errors import StepError, StepTimeout
 from fencepost.harness.engine.steps import perform
 from fencepost.harness.engine.znodes import change_znode
 from fencepost.harness.plan.base import Expect, Level, PlanModel
-from fencepost.harness.plan.conditions import RunsRelease
+from fencepost.harness.plan.conditions.runs_release import RunsRelease
 from fencepost.harness.plan.steps import Roll, Shutdown, ZnodeStep
 from fencepost.harness.targets.registry import load_file
 from fencepost.harness.targets.zookeeper import ZooKeeperServers

@@ -11,7 +11,8 @@ from fencepost.faults.processes.pause import PauseParameters
 from fencepost.harness.engine.run import run
 from fencepost.harness.engine.voters import missing
 from fencepost.harness.plan.base import Expect, Level
-from fencepost.harness.plan.conditions import Converged, VotersCaughtUp
+from fencepost.harness.plan.conditions.converged import Converged
+from fencepost.harness.plan.conditions.voters_caught_up import VotersCaughtUp
 from fencepost.harness.plan.injects import inject
 from fencepost.harness.plan.model import Plan, TopicSpec, Topology
 from fencepost.harness.plan.steps import Heal

@@ -12,20 +12,18 @@ import pytest
 from fencepost.harness.clients.metadata.image import AdvertisedListener, BrokerEntry, Image
 from fencepost.harness.clients.views import Answer, BrokerView, ControllerView, Observation, PartitionView, ServerView
 from fencepost.harness.clients.zookeeper.connection import Znode as ZnodeFound
-from fencepost.harness.engine.conditions import actual, holds, predicate
+from fencepost.harness.engine.conditions import evaluation, holds, seen
 from fencepost.harness.engine.errors import UnresolvedRole
-from fencepost.harness.plan.conditions import (
-    ActiveController,
-    AssignmentIs,
-    Await,
-    BrokerActive,
-    BrokerFenced,
-    Converged,
-    NodeExited,
-    Registered,
-    ReplicaOffline,
-    Znode,
-)
+from fencepost.harness.plan.conditions import Await
+from fencepost.harness.plan.conditions.active_controller import ActiveController
+from fencepost.harness.plan.conditions.assignment_is import AssignmentIs
+from fencepost.harness.plan.conditions.broker_active import BrokerActive
+from fencepost.harness.plan.conditions.broker_fenced import BrokerFenced
+from fencepost.harness.plan.conditions.converged import Converged
+from fencepost.harness.plan.conditions.node_exited import NodeExited
+from fencepost.harness.plan.conditions.registered import Registered
+from fencepost.harness.plan.conditions.replica_offline import ReplicaOffline
+from fencepost.harness.plan.conditions.znode import Znode
 from tests.harness.engine.still_context import IN_ZOOKEEPER, image, in_zookeeper, partition, serving, still_context
 
 
@@ -91,21 +89,21 @@ NO_NEWS = in_zookeeper(controllers={}, news=False)
     ],
 )
 def test_a_condition(condition: Await, now: Observation, holds_now: bool, tmp_path: Path) -> None:
-    assert holds(predicate(condition, "wait", still_context(tmp_path, now, plan=IN_ZOOKEEPER))) is holds_now
+    assert holds(evaluation(condition, "wait", still_context(tmp_path, now, plan=IN_ZOOKEEPER)).holds) is holds_now
 
 
 def test_a_znode_that_is_waited_for_is_read(tmp_path: Path) -> None:
     context: Any = still_context(tmp_path, in_zookeeper(), plan=IN_ZOOKEEPER)
-    predicate(of(Znode, path="/admin/x"), "wait", context)
+    evaluation(of(Znode, path="/admin/x"), "wait", context)
     assert context.clients.observer.wanted == {"/admin/x"}
 
 
 def test_a_node_has_exited_with_the_code_that_is_waited_for(tmp_path: Path) -> None:
     context = still_context(tmp_path, in_zookeeper(), plan=IN_ZOOKEEPER)
     context.cluster.processes.kill("node-4")
-    assert holds(predicate(of(NodeExited, node="node-4"), "wait", context))
-    assert holds(predicate(of(NodeExited, node="node-4", code=-9), "wait", context))
-    assert not holds(predicate(of(NodeExited, node="node-4", code=1), "wait", context))
+    assert holds(evaluation(of(NodeExited, node="node-4"), "wait", context).holds)
+    assert holds(evaluation(of(NodeExited, node="node-4", code=-9), "wait", context).holds)
+    assert not holds(evaluation(of(NodeExited, node="node-4", code=1), "wait", context).holds)
 
 
 def test_roles_of_a_zookeeper_cluster_lead_to_nodes(tmp_path: Path) -> None:
@@ -156,4 +154,6 @@ def test_an_ensemble_without_a_leader_leaves_the_role_vacant(tmp_path: Path) -> 
 )
 def test_the_state_in_its_place_is_described(condition: Await, now: Observation, message: str, tmp_path: Path) -> None:
     context = still_context(tmp_path, now, plan=IN_ZOOKEEPER)
-    assert actual(condition, context.references, context.cluster.processes).startswith(message)
+    waited = evaluation(condition, "wait", context)
+    holds(waited.holds)
+    assert seen(waited).startswith(message)

@@ -13,7 +13,10 @@ from fencepost.faults.links.cut import CutParameters
 from fencepost.harness.errors import HarnessError, UsageError
 from fencepost.harness.network.addresses import Addresses
 from fencepost.harness.network.layout import Layout, Node, Role, site_names
-from fencepost.harness.plan.conditions import ActiveController, Registered, ReplicaOffline, Watches
+from fencepost.harness.plan.conditions.active_controller import ActiveController
+from fencepost.harness.plan.conditions.registered import Registered
+from fencepost.harness.plan.conditions.replica_offline import ReplicaOffline
+from fencepost.harness.plan.conditions.watches import Watches
 from fencepost.harness.plan.dialect import Dialect
 from fencepost.harness.plan.injects import inject
 from fencepost.harness.plan.model import Plan, Timing, TopicSpec, Topology

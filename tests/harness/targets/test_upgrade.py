@@ -10,7 +10,7 @@ import pytest
 from fencepost.harness.cli.plan import plan_of
 from fencepost.harness.errors import InfrastructureError, UsageError
 from fencepost.harness.plan.checks import problems
-from fencepost.harness.plan.conditions import RunsRelease
+from fencepost.harness.plan.conditions.runs_release import RunsRelease
 from fencepost.harness.plan.model import NodeSpec, Plan, Topology
 from fencepost.harness.plan.probes import UpdateFeaturesProbe
 from fencepost.harness.plan.steps import Roll, Step
