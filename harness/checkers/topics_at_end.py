@@ -21,6 +21,7 @@ from fencepost.harness.checkers.control import TopicPartition
 from fencepost.harness.checkers.exits import FORGETS_NOTHING
 from fencepost.harness.checkers.topic_lives import Deletion
 from fencepost.harness.checkers.topic_requests import TopicRequest
+from fencepost.harness.plan.internal_topics import INTERNAL_TOPICS
 from fencepost.harness.plan.model import Plan
 from fencepost.results.records.events import CONVERGE, Event
 from fencepost.results.records.fault_targets import FaultTargets
@@ -92,7 +93,7 @@ def read_topics(
         )
         last = deletions.get(topic, ())
         deleted = last[-1].back == inf if last else topic in asked
-        if topic.startswith("__") or not was_there or deleted:
+        if topic in INTERNAL_TOPICS or not was_there or deleted:
             continue
         if now := decided.now.get(topic):
             there.append(ListedTopic("", decided.id_since(topic, inf), len(now)))

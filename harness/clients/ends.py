@@ -19,6 +19,7 @@ from kio.static.primitive import i8, i32, i64
 from fencepost.harness.clients.raw import RawConnection
 from fencepost.harness.clients.versions import LIST_OFFSETS, entity
 from fencepost.harness.clients.views import BrokerView, PartitionView
+from fencepost.harness.plan.internal_topics import INTERNAL_TOPICS
 from fencepost.results.records.journal import JournalWriter
 
 EVERY = 1.0
@@ -31,7 +32,7 @@ LATEST = i64(-1)
 
 def led_by(view: BrokerView, id: int) -> list[PartitionView]:
     """Return the partitions that a broker describes as its own to lead, in the order of their names."""
-    led = (each for each in view.partitions.values() if each.leader == id and not each.topic.startswith("__"))
+    led = (each for each in view.partitions.values() if each.leader == id and each.topic not in INTERNAL_TOPICS)
     return sorted(led, key=lambda each: (each.topic, each.partition))
 
 

@@ -11,8 +11,8 @@ from fencepost.harness.clients.metadata.image import BrokerEntry, PartitionEntry
 from fencepost.harness.clients.views import Observation, active_controller
 from fencepost.harness.engine.errors import StepError, UnresolvedRole
 from fencepost.harness.plan.base import NodeRefs, Value
-from fencepost.harness.plan.checks.references import COORDINATORS
 from fencepost.harness.plan.dialect import Dialect
+from fencepost.harness.plan.internal_topics import COORDINATORS
 from fencepost.harness.plan.model import Plan
 
 RESOLVE_WITHIN = 3.0

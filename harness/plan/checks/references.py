@@ -8,15 +8,12 @@ from fencepost.faults.parameters import PlanModel, Refers, key_of, references
 from fencepost.harness.network.layout import MAIN_SITE, PROBE_SITE, SITE_PREFIX
 from fencepost.harness.plan.checks.clients import senders_of
 from fencepost.harness.plan.checks.problem import Problem, not_yet, unknown
+from fencepost.harness.plan.internal_topics import COORDINATORS, GROUP_COORDINATOR, INTERNAL_TOPICS
 from fencepost.harness.plan.model import Plan
 from fencepost.harness.plan.topic_changes import changed_topics
 
 ROLES = ("controllers", "brokers", "active-controller", "standby-controller", "zookeeper", "zookeeper-leader")
 OF_PARTITION = ("leader", "followers")
-GROUP_COORDINATOR = "coordinator"
-COORDINATORS = {GROUP_COORDINATOR: "__consumer_offsets", "transaction-coordinator": "__transaction_state"}
-"""The roles of brokers that keep the state of a group or a transactional id, each with the topic that holds it."""
-INTERNAL_TOPICS = (*COORDINATORS.values(), "__share_group_state")
 
 
 def step_references(at: tuple[str | int, ...], step: PlanModel, plan: Plan, bound: set[str]) -> Iterator[Problem]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from fencepost.harness.clients.changes import changes
+from fencepost.harness.clients.metadata.image import Image, PartitionEntry
 from fencepost.harness.clients.views import Answer, BrokerView, ControllerView, Observation, PartitionView
 
 
@@ -43,3 +44,10 @@ def test_a_broker_that_does_not_answer_says_nothing_of_its_partitions() -> None:
     before = BrokerView(Answer.SERVING, frozenset({4}), {"t-0": PartitionView("t", 0, 4, 0, (4,))})
     for answer in (Answer.SILENT, Answer.CLOSED, Answer.REFUSING):
         assert gone(before, BrokerView(answer)) == []
+
+
+def test_a_topic_of_a_user_whose_name_begins_like_that_of_an_internal_one_is_journalled() -> None:
+    names = ("__made", "__consumer_offsets")
+    known = {f"{name}-0": PartitionEntry(name, 0, (4,), (4,), 4, 0, 0, 7) for name in names}
+    seen = changes(Observation(image=Image(partitions=known)), Observation(), {"node-4": 4})
+    assert [data["topic"] for _, data in seen if data["what"] == "partition-gone"] == ["__made"]
