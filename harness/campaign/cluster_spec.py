@@ -40,6 +40,9 @@ CLOCKS, DISKS, LOG_DIRS = 0.2, 0.2, 0.3
 LEVELS = {Dialect.LEADER_DRIVEN: ("plain", "balancing")}
 """The protocol levels of plans, where these are not all of the target's: the others are made for one scenario."""
 
+CREATION_TIMEOUT_MS = 30_000
+"""The timeout of commands of administrators in the reference cluster of the v2 design."""
+
 
 @dataclass(frozen=True)
 class ClusterSpec:
@@ -67,6 +70,15 @@ class ClusterSpec:
     def liveness_timeout_ms(self) -> int:
         """Return the time in which this target does what it owes."""
         return LIVENESS_TIMEOUT_MS * self.target.timeout_factor + self.placing_ms
+
+    @property
+    def creation_timeout_ms(self) -> int:
+        """Return the time for which a creation of a topic may wait for a broker that has died.
+
+        Without controllers each replica takes a request of its own, and the creation waits out its timeout for one that
+        does not; then it can be tried again (v2 design, Create topic). A controller chooses live brokers at once.
+        """
+        return 0 if self.target.dialect.has_controllers else CREATION_TIMEOUT_MS
 
     @property
     def target_name(self) -> str:

@@ -294,7 +294,7 @@ class Script:
         created = TopicCreatedThrough(
             as_=name,
             node=node,
-            within_ms=self.cluster.liveness_timeout_ms,
+            within_ms=self.cluster.liveness_timeout_ms + self.cluster.creation_timeout_ms,
             expect=Expect(level=Level.MUST, requirement="LIVE-06"),
         )
         return created, DeleteTopicProbe(as_=f"deleted-{name}", node=node, topic=TopicCreatedThrough.topic(name))
