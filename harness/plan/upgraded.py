@@ -1,4 +1,4 @@
-"""What is wrong with a step that names one of the two releases of an upgrade."""
+"""Mistakes of a step that names one of the two releases of an upgrade."""
 
 from __future__ import annotations
 

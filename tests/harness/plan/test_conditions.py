@@ -57,7 +57,7 @@ def with_another_field_in_its_phrase() -> object:
         (with_another_field_in_its_phrase, "the phrase of the condition Misspelt names nod, which it does not have"),
     ],
 )
-def test_a_condition_that_cannot_be_told_in_words_does_not_load(definition: Callable[[], object], message: str) -> None:
+def test_a_condition_without_words_does_not_load(definition: Callable[[], object], message: str) -> None:
     with pytest.raises(TypeError, match=message):
         definition()
 
