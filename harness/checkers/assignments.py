@@ -5,7 +5,7 @@ A partition that lost a replica without a request is kept by fewer brokers than 
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 
 from fencepost.harness.checkers.check import Check
 from fencepost.harness.checkers.checker import checker
@@ -27,14 +27,7 @@ REPLICAS_AS_ASKED = Check(
 @checker(REPLICAS_AS_ASKED, rank=62, every_run=True, rests_on=["state:partition"])
 def replicas_as_asked(plan: Plan, journal: Journal, topics: TopicsAtEnd) -> Finding:
     """Judge the decided states of partitions that no step creates anew or moves. Linear in the journal."""
-    anew = {each.topic for each in topics.requests if each.kind != "grow"}
-    moved = set(_moved(plan))
-    given: dict[TopicPartition, tuple[int, ...]] = {
-        (topic.name, number): tuple(replicas)
-        for topic in (() if plan.shared else plan.topics)
-        for number, replicas in enumerate(topic.assignments)
-        if not anew & {topic.name, None} and not moved & {None, topic.name, (topic.name, number)}
-    }
+    given = fixed_replicas(plan, topics)
     judged, rows = 0, []
     for event in journal.of("state"):
         data = event.data
@@ -58,6 +51,18 @@ def replicas_as_asked(plan: Plan, journal: Journal, topics: TopicsAtEnd) -> Find
         rows,
         at=float(at.removesuffix(" s")),
     )
+
+
+def fixed_replicas(plan: Plan, topics: TopicsAtEnd) -> Mapping[TopicPartition, tuple[int, ...]]:
+    """Return the replicas of the plan's partitions that no step creates anew, deletes or moves."""
+    anew = {each.topic for each in topics.requests if each.kind != "grow"}
+    moved = set(_moved(plan))
+    return {
+        (topic.name, number): tuple(replicas)
+        for topic in (() if plan.shared else plan.topics)
+        for number, replicas in enumerate(topic.assignments)
+        if not anew & {topic.name, None} and not moved & {None, topic.name, (topic.name, number)}
+    }
 
 
 def _moved(plan: Plan) -> Iterator[str | TopicPartition | None]:
