@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping
 
 from fencepost.harness.clients.metadata.image import BrokerEntry, Image, PartitionEntry
 from fencepost.harness.clients.views import Answer, BrokerView, ControllerView, Observation, PartitionView, ServerView
+from fencepost.harness.plan.internal_topics import INTERNAL_TOPICS
 
 ObservedChange = tuple[str | None, dict[str, object]]
 """The reporting node, None for the controllers' log or ZooKeeper, and the data."""
@@ -43,7 +44,7 @@ def _of_broker(name: str, id: int, before: BrokerView, after: BrokerView) -> Ite
     if after.brokers != before.brokers and after.brokers:
         yield name, {"what": "listed", "id": id, "brokers": sorted(after.brokers)}
     for key, partition in after.partitions.items():
-        if partition != before.partitions.get(key) and not partition.topic.startswith("__"):
+        if partition != before.partitions.get(key) and partition.topic not in INTERNAL_TOPICS:
             yield name, _partition(partition, after.partitions[key].topic_id)
     if after.answer is Answer.SERVING:  # also if it lists no partition any more
         yield from _gone(name, before.partitions, after.partitions)
@@ -88,7 +89,7 @@ def _gone(
     after: Mapping[str, PartitionView] | Mapping[str, PartitionEntry],
 ) -> Iterator[ObservedChange]:
     for key, partition in before.items():
-        if key not in after and not partition.topic.startswith("__"):
+        if key not in after and partition.topic not in INTERNAL_TOPICS:
             yield by, {"what": "partition-gone", "topic": partition.topic, "partition": partition.partition}
 
 
