@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import random
+from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 from fencepost.harness.campaign.operations.operation import Asked, GeneratedOperation, Operation, asked, short
 from fencepost.harness.campaign.topics import Existence, ScriptTopic, new_name
+from fencepost.harness.plan.dialect import Dialect
 from fencepost.harness.plan.probes import CreateTopicProbe, DeleteTopicProbe
 
 if TYPE_CHECKING:
@@ -26,6 +28,9 @@ class Administrator(Operation):
 
     name = "administrator"
     weight = 2
+    left_out: Mapping[str, str] = {
+        Dialect.LEADER_DRIVEN: "a command ends with the broker that works on it, and only the next one cleans up"
+    }
 
     def generate(self, rng: random.Random, script: Script) -> GeneratedOperation:
         topic = ScriptTopic(new_name(rng, script.topics), 1, script.cluster.fewest_replicas, Existence.DELETED)

@@ -261,12 +261,15 @@ def test_the_reference_controller_in_zookeeper_is_administered_by_znodes_and_by_
     assert any(step.node in made.cluster.brokers for step in asked(made))
 
 
-@pytest.mark.parametrize("operation", [AddPartitions(), Reassign(), CancelReassignment(), ElectPreferred()])
+@pytest.mark.parametrize(
+    "operation", [AddPartitions(), Reassign(), CancelReassignment(), ElectPreferred(), Administrator()]
+)
 @pytest.mark.parametrize("target", ["quorum", "zk-controller", "leader-driven"])
 def test_every_design_is_asked_for_what_it_serves(target: str, operation: Operation) -> None:
     file = script(target).cluster.target
     reason = operation.left_out_reason(file, file.version, frozenset())
-    assert (reason is None) is not (target == "leader-driven" and isinstance(operation, CancelReassignment))
+    refused = target == "leader-driven" and isinstance(operation, CancelReassignment | Administrator)
+    assert (reason is None) is not refused
 
 
 @pytest.mark.parametrize("target", ["quorum", "zk-controller", "leader-driven"])
