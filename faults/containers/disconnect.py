@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import random
 import time
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import ClassVar
 
 from fencepost.faults.capabilities import Capability, CapabilityError, Cluster, Evidence, ProbeResult, Running
@@ -23,7 +23,7 @@ from fencepost.faults.parameters import FaultParameters, NodeRefs, names_in
 OUTSIDE = "site:probe"
 """From where it is measured whether a node can be reached."""
 TIMEOUT_S = 15.0
-"""Seconds for its neighbours to find a node that is back: they asked for it in vain, and ask again."""
+"""Seconds for a node to answer: once it is back, its neighbours have to find it again, and they asked in vain."""
 ANSWER_WITHIN = 1.0
 ASK_EVERY = 0.05
 
@@ -76,7 +76,8 @@ class Disconnect(ContainerFault):
             self._addresses[name] = self.cluster.containers.address(name)
             if self._addresses[name] is None:
                 raise CapabilityError(f"cannot disconnect {name}: it is off the network already")
-            if (met := self._reach(name)) is not ProbeResult.ANSWERED:
+        for name, met in self._answers(self.names).items():
+            if met is not ProbeResult.ANSWERED:
                 raise CapabilityError(f"cannot disconnect {name}: it does not answer ({met.value}), so nothing changes")
 
     def inject(self) -> None:
@@ -96,16 +97,19 @@ class Disconnect(ContainerFault):
     def verify_healed(self) -> Evidence:
         """A node that died meanwhile is only asked for its address: its pod is back."""
         living = [name for name in self.names if self.cluster.processes.status(name).running is Running.RUNNING]
-        met: dict[str, ProbeResult] = {}
-        deadline = time.monotonic() + TIMEOUT_S
-        while True:
-            met = {name: self._reach(name) for name in living}
-            if _all_answer(met) or time.monotonic() > deadline:
-                break
-            time.sleep(ASK_EVERY)
+        met = self._answers(living)
         addresses = {name: self.cluster.containers.address(name) for name in self.names}
         proven = _all_answer(met) and addresses == self._addresses
         return Evidence(proven, "round trips from outside, at the same addresses", _measured(met, addresses))
+
+    def _answers(self, names: Sequence[str]) -> Mapping[str, ProbeResult]:
+        """Ask until all of them answer, for a while: a busy node may be silent for a moment."""
+        deadline = time.monotonic() + TIMEOUT_S
+        while True:
+            met = {name: self._reach(name) for name in names}
+            if _all_answer(met) or time.monotonic() > deadline:
+                return met
+            time.sleep(ASK_EVERY)
 
     def _reach(self, name: str) -> ProbeResult:
         return self.cluster.links.reach(OUTSIDE, name, ANSWER_WITHIN)

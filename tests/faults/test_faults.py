@@ -333,3 +333,13 @@ def test_a_link_that_cannot_be_made_to_flap_is_reported_at_once(
     with pytest.raises(CapabilityError, match="the link is stuck"):
         fault.verify()
     fault.recover()
+
+
+def test_a_node_that_is_busy_for_a_moment_can_be_disconnected(
+    cluster: FakeCluster, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("fencepost.faults.containers.disconnect.TIMEOUT_S", 10.0)
+    answers = iter([ProbeResult.SILENT, ProbeResult.ANSWERED])
+    monkeypatch.setattr(cluster, "reach", lambda *_: next(answers))
+    build("disconnect", cluster, {"nodes": "node-4"}).set_up()
+    assert next(answers, None) is None
