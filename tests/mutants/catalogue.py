@@ -586,7 +586,7 @@ DEFECTS: tuple[Defect, ...] = (
     # Nodes that do not come back, and nodes that do not go as they were asked to.
     Defect(
         "hangs_on_what_it_finds", "", (QUORUM,), ("LIVE-01", "LIVE-07"), ("restart-inside-the-lease",),
-        f"{_Q}/broker",
+        f"{_Q}/broker/test_node.py::test_a_broker_that_finds_partitions_on_its_disk_listens",
     ),
     Defect(
         "fails_as_it_stops", "", (QUORUM,), ("LIVE-07",), ("controlled-shutdown",),
