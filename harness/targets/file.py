@@ -299,7 +299,9 @@ class TargetFile(PlanModel):
         for level in wanted:
             if level is not None and level not in self.levels:
                 known = ", ".join(self.levels) or "none"
-                raise UsageError(f"{self.name} has no protocol level {level!r}; its levels: {known}")
+                only = self.level_releases.get(level)
+                why = f" here: it is one of the releases {only}, and of two releases both have to be" if only else ""
+                raise UsageError(f"{self.name} has no protocol level {level!r}{why}; its levels: {known}")
 
     def check_roles(self, plan: Plan) -> None:
         """Raise UsageError if the plan has no node of a role without which no cluster of the dialect serves."""

@@ -209,6 +209,15 @@ def test_a_level_that_a_target_lacks_is_refused_wherever_the_plan_names_it() -> 
             file.check_levels(wrong)
 
 
+def test_a_level_that_one_of_two_releases_lacks_is_refused_with_the_releases_that_have_it() -> None:
+    upgrade = "apache-kafka:{}..4.3.1"
+    plan = Plan(scenario="s", title="s", document="d", seed=1, target="apache-kafka", topology=Topology(nodes=()))
+    plan = plan.model_copy(update={"level": "dynamic"})
+    load(upgrade.format("3.9.2")).file.check_levels(plan)
+    with pytest.raises(UsageError, match=r"'dynamic' here: it is one of the releases >=3.9, and of two releases both"):
+        load(upgrade.format("3.8.1")).file.check_levels(plan)
+
+
 @pytest.mark.parametrize(
     ("step", "what"),
     [
