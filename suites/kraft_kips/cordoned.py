@@ -62,7 +62,7 @@ def cordoned(draft: v.Draft) -> v.Plan:
         v.Heal(as_="all-back", fault="depose"),
         _set("uncordon", leader, None),
         _directories("none-cordoned", leader, cordoned=(False, False)),
-        _created("everywhere", "everywhere", 3, "served", "K1066-04"),
+        _awaited(_created("everywhere", "everywhere", 3, "served", "K1066-04")),
         *v.teardown(),
     ]
     return draft.timed(lease_ms=LEASE_MS).plan(
@@ -73,6 +73,9 @@ def cordoned(draft: v.Draft) -> v.Plan:
 def _refused(when: str, broker: str, others: Sequence[int]) -> list[v.Step]:
     """Create topics with as many replicas as brokers, and with one less, while a broker's directories are cordoned."""
     return [
+        _awaited(
+            _created(f"{when}-known", f"{when}-full", 3, INVALID_REPLICATION_FACTOR, "K1066-02"), validate_only=True
+        ),
         _created(f"{when}-full", f"{when}-full", 3, INVALID_REPLICATION_FACTOR, "K1066-02"),
         _created(f"{when}-less", f"{when}-less", 2, "served", "K1066-02"),
         v.ApiProbe(
@@ -103,6 +106,11 @@ def _created(as_: str, topic: str, replicas: int | list[list[int]], outcome: str
         timeout_ms=5000,
         expect=v.answers(requirement, outcome),
     )
+
+
+def _awaited(creation: v.ApiProbe, **changes: bool) -> v.ApiProbe:
+    """Ask until the answer is the one that is claimed: a broker tells the controller with its next heartbeat."""
+    return creation.model_copy(update={"within_ms": v.LIVENESS_TIMEOUT_MS, "body": {**creation.body, **changes}})
 
 
 def _set(as_: str, broker: str, directories: str | None) -> v.ApiProbe:
