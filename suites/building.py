@@ -24,7 +24,9 @@ from fencepost.harness.plan.model import (
     ProducerSpec,
     WorkloadSpec,
 )
-from fencepost.harness.plan.probes import FetchProbe, MetadataProbe, ProduceProbe
+from fencepost.harness.plan.requests.fetch import FetchProbe
+from fencepost.harness.plan.requests.metadata import MetadataProbe
+from fencepost.harness.plan.requests.produce import ProduceProbe
 from fencepost.harness.plan.steps import HealAll, Produce, Step, Workload
 from fencepost.suites.clusters import node_id
 from fencepost.suites.expectations import ACKNOWLEDGED_LOSS, must

@@ -12,7 +12,8 @@ from fencepost.harness.plan.conditions.leader_is import LeaderIs
 from fencepost.harness.plan.conditions.workload_acks import WorkloadAcks
 from fencepost.harness.plan.injects import inject
 from fencepost.harness.plan.model import Plan, StepDone, Timing
-from fencepost.harness.plan.probes import ProduceProbe, UpdateFeaturesProbe
+from fencepost.harness.plan.requests.produce import ProduceProbe
+from fencepost.harness.plan.requests.update_features import UpdateFeaturesProbe
 from fencepost.harness.plan.steps import Bind, Heal, Step
 from fencepost.suites.building import acknowledged, logs_sole_isr, setup, teardown
 from fencepost.suites.clusters import topic

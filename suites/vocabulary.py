@@ -99,35 +99,32 @@ from fencepost.harness.plan.model import (
     TransactionSpec,
     WorkloadSpec,
 )
-from fencepost.harness.plan.probes import (
-    AlterIsrProbe,
-    ApiProbe,
-    ControlledShutdownProbe,
-    ControllerHeartbeatProbe,
-    CreatePartitionsProbe,
-    CreateTopicProbe,
-    DeleteTopicProbe,
-    DescribeQuorumProbe,
-    EventTopic,
-    FetchProbe,
-    HeartbeatProbe,
-    IsrChangeProbe,
-    LeaderAndIsrProbe,
-    ListOffsetsProbe,
-    ListReassignmentsProbe,
-    MetadataHeartbeatProbe,
-    MetadataLogProbe,
-    MetadataProbe,
-    MetricsProbe,
-    ProduceProbe,
-    ReassignProbe,
-    ReplicaFetchProbe,
-    ReplicaStateEventProbe,
-    StopReplicaProbe,
-    UpdateFeaturesProbe,
-    UpdateMetadataProbe,
-    VoteProbe,
-)
+from fencepost.harness.plan.requests.alter_isr import AlterIsrProbe
+from fencepost.harness.plan.requests.api import ApiProbe
+from fencepost.harness.plan.requests.controlled_shutdown import ControlledShutdownProbe
+from fencepost.harness.plan.requests.controller_heartbeat import ControllerHeartbeatProbe
+from fencepost.harness.plan.requests.create_partitions import CreatePartitionsProbe
+from fencepost.harness.plan.requests.create_topic import CreateTopicProbe
+from fencepost.harness.plan.requests.delete_topic import DeleteTopicProbe
+from fencepost.harness.plan.requests.describe_quorum import DescribeQuorumProbe
+from fencepost.harness.plan.requests.fetch import FetchProbe
+from fencepost.harness.plan.requests.heartbeat import HeartbeatProbe
+from fencepost.harness.plan.requests.isr_change import IsrChangeProbe
+from fencepost.harness.plan.requests.leader_and_isr import LeaderAndIsrProbe
+from fencepost.harness.plan.requests.list_offsets import ListOffsetsProbe
+from fencepost.harness.plan.requests.list_reassignments import ListReassignmentsProbe
+from fencepost.harness.plan.requests.metadata import MetadataProbe
+from fencepost.harness.plan.requests.metadata_heartbeat import MetadataHeartbeatProbe
+from fencepost.harness.plan.requests.metadata_log import MetadataLogProbe
+from fencepost.harness.plan.requests.metrics import MetricsProbe
+from fencepost.harness.plan.requests.produce import ProduceProbe
+from fencepost.harness.plan.requests.reassign import ReassignProbe
+from fencepost.harness.plan.requests.replica_fetch import ReplicaFetchProbe
+from fencepost.harness.plan.requests.replica_state_event import EventTopic, ReplicaStateEventProbe
+from fencepost.harness.plan.requests.stop_replica import StopReplicaProbe
+from fencepost.harness.plan.requests.update_features import UpdateFeaturesProbe
+from fencepost.harness.plan.requests.update_metadata import UpdateMetadataProbe
+from fencepost.harness.plan.requests.vote import VoteProbe
 from fencepost.harness.plan.steps import (
     Backup,
     Bind,

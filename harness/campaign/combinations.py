@@ -18,7 +18,8 @@ from itertools import product
 from fencepost.harness.plan.conditions.converged import Converged
 from fencepost.harness.plan.injects import InjectStep
 from fencepost.harness.plan.model import Plan, WorkloadSpec
-from fencepost.harness.plan.probes import ApiProbe, ProbeStep
+from fencepost.harness.plan.requests.api import ApiProbe
+from fencepost.harness.plan.requests.request import ProbeStep
 from fencepost.harness.plan.steps import Bind, Heal, HealAll, Roll, Shutdown
 
 ANY = "*"

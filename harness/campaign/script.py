@@ -39,7 +39,8 @@ from fencepost.harness.plan.conditions.settings_agree import SettingsAgree
 from fencepost.harness.plan.conditions.topic_created_through import TopicCreatedThrough
 from fencepost.harness.plan.conditions.workload_acks import WorkloadAcks
 from fencepost.harness.plan.injects import inject
-from fencepost.harness.plan.probes import ApiProbe, DeleteTopicProbe
+from fencepost.harness.plan.requests.api import ApiProbe
+from fencepost.harness.plan.requests.delete_topic import DeleteTopicProbe
 from fencepost.harness.plan.steps import Bind, Heal, HealAll, Hold, Shutdown, Start, Step, Workload
 
 AT_ONCE = 3

@@ -12,7 +12,8 @@ from fencepost.harness.checkers.checker import checker
 from fencepost.harness.checkers.control import TopicPartition
 from fencepost.harness.checkers.topics_at_end import TopicsAtEnd
 from fencepost.harness.plan.model import Plan
-from fencepost.harness.plan.probes import ApiProbe, ReassignProbe
+from fencepost.harness.plan.requests.api import ApiProbe
+from fencepost.harness.plan.requests.reassign import ReassignProbe
 from fencepost.harness.plan.steps import ZnodeStep
 from fencepost.harness.plan.topic_changes import TOPICS
 from fencepost.harness.plan.znodes import REASSIGN

@@ -11,7 +11,7 @@ from typing import Any
 from fencepost.harness.checkers.control import TopicPartition
 from fencepost.harness.checkers.history import History
 from fencepost.harness.plan.model import Plan
-from fencepost.harness.plan.probes import ApiProbe
+from fencepost.harness.plan.requests.api import ApiProbe
 from fencepost.results.records.journal import Journal
 
 _API = "delete_records"

@@ -14,7 +14,8 @@ from math import inf
 
 from fencepost.harness.checkers.starvation import SHARE, WaitedTime, read_waits
 from fencepost.harness.plan.model import Plan
-from fencepost.harness.plan.probes import ApiProbe, ProbeStep
+from fencepost.harness.plan.requests.api import ApiProbe
+from fencepost.harness.plan.requests.request import ProbeStep
 from fencepost.harness.plan.steps import Step
 from fencepost.results.records.events import Event
 from fencepost.results.records.fault_targets import FaultTargets

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from math import inf
 
 from fencepost.harness.plan.model import Plan
-from fencepost.harness.plan.probes import ProbeStep
+from fencepost.harness.plan.requests.request import ProbeStep
 from fencepost.harness.plan.steps import Produce
 from fencepost.results.records.events import CLIENT_ENDED, CONVERGE
 from fencepost.results.records.journal import Journal

@@ -28,7 +28,7 @@ from fencepost.harness.checkers.starvation import excuse_starved
 from fencepost.harness.plan.base import After, Expect, ExpectOutcome, KnownBug, Level
 from fencepost.harness.plan.conditions.condition import AwaitStep
 from fencepost.harness.plan.model import Plan
-from fencepost.harness.plan.probes import ProbeStep
+from fencepost.harness.plan.requests.request import ProbeStep
 from fencepost.harness.plan.steps import Produce
 from fencepost.results.records.events import CONVERGE, Event
 from fencepost.results.records.journal import Journal

@@ -15,7 +15,8 @@ from fencepost.harness.checkers.checker import Need, checker
 from fencepost.harness.checkers.disturbances import is_client_request
 from fencepost.harness.checkers.exits import unexplained_exits
 from fencepost.harness.checkers.stability import Stability, moves_without_cause
-from fencepost.harness.plan.probes import ApiProbe, ProbeStep
+from fencepost.harness.plan.requests.api import ApiProbe
+from fencepost.harness.plan.requests.request import ProbeStep
 from fencepost.results.records.verdict import Basis, Finding
 
 CHECK = Check("fatal-request", "A request stopped a controller", "CTRL-04", Basis.FAULT)

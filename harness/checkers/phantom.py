@@ -10,7 +10,7 @@ from fencepost.harness.checkers.check import Check, extent, named_places
 from fencepost.harness.checkers.checker import checker
 from fencepost.harness.checkers.history import History, Read
 from fencepost.harness.plan.model import Plan
-from fencepost.harness.plan.probes import ApiProbe
+from fencepost.harness.plan.requests.api import ApiProbe
 from fencepost.harness.plan.steps import Produce
 from fencepost.results.records.verdict import Basis, Finding
 

@@ -16,7 +16,10 @@ from fencepost.harness.plan import messages
 from fencepost.harness.plan.conditions.administrator_served import AdministratorServed
 from fencepost.harness.plan.conditions.topic_created_through import TopicCreatedThrough
 from fencepost.harness.plan.model import Plan
-from fencepost.harness.plan.probes import ApiProbe, CreatePartitionsProbe, CreateTopicProbe, DeleteTopicProbe
+from fencepost.harness.plan.requests.api import ApiProbe
+from fencepost.harness.plan.requests.create_partitions import CreatePartitionsProbe
+from fencepost.harness.plan.requests.create_topic import CreateTopicProbe
+from fencepost.harness.plan.requests.delete_topic import DeleteTopicProbe
 from fencepost.harness.plan.steps import ZnodeStep
 from fencepost.harness.plan.topic_changes import DELETIONS, TOPICS
 from fencepost.results.records.events import Event

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from fencepost.harness.plan.model import Plan
-from fencepost.harness.plan.probes import ApiProbe
+from fencepost.harness.plan.requests.api import ApiProbe
 
 CHANGES = ("add_raft_voter", "remove_raft_voter")
 

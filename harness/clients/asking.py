@@ -3,19 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection
-from typing import Any, TypeVar
+from typing import TypeVar
 
 from kio.schema.errors import ErrorCode
-from kio.schema.types import TopicName
-from kio.static.primitive import i32
 
 from fencepost.harness.clients.login import Credentials, connect
-from fencepost.harness.clients.metadata.fetching import DRAFT_TOPIC, KRAFT_TOPIC
 from fencepost.harness.clients.raw import NoAnswer, RawConnection
-from fencepost.harness.clients.versions import DESCRIBE_QUORUM, METADATA, entity
 from fencepost.harness.clients.views import Answer, BrokerView, ControllerView, PartitionView
 from fencepost.harness.network.addresses import Endpoint
 from fencepost.harness.plan.dialect import Dialect
+from fencepost.harness.plan.requests.describe_quorum import request_quorum
+from fencepost.harness.plan.requests.metadata import leader_epoch, request_metadata
 
 SILENT_AFTER = 0.6
 """Seconds without an answer that count as silence."""
@@ -49,25 +47,6 @@ class ReconnectingConnection:
             self._connection.close()
 
 
-def request_metadata(connection: RawConnection, topics: Collection[str] | None = None) -> Any:
-    """Return the answer to Metadata of these topics, or of all, in the newest version that the node has.
-
-    Raises NoAnswer.
-    """
-    api = connection.newest(METADATA)
-    named = None
-    if topics is not None:
-        named = tuple(entity(api.request.MetadataRequestTopic, topic_id=None, name=TopicName(name)) for name in topics)
-    request = entity(
-        api.MetadataRequest,
-        topics=named,
-        allow_auto_topic_creation=False,
-        include_cluster_authorized_operations=False,
-        include_topic_authorized_operations=False,
-    )
-    return connection.call(request, api.MetadataResponse)
-
-
 def ask_metadata(connection: RawConnection, topics: Collection[str] | None = None) -> BrokerView:
     """Request the metadata of these topics, or of all. Raises NoAnswer."""
     answer = request_metadata(connection, topics)
@@ -89,22 +68,9 @@ def ask_metadata(connection: RawConnection, topics: Collection[str] | None = Non
     return BrokerView(Answer.SERVING, frozenset(broker.node_id for broker in answer.brokers), partitions)
 
 
-def leader_epoch(partition: Any) -> int:
-    """Return the leader epoch of a partition in a Metadata response; -1, unknown, before version 7."""
-    return int(getattr(partition, "leader_epoch", -1))
-
-
 def ask_controller(connection: RawConnection) -> int:
     """Request the id of the controller that this broker names, -1 for none. Raises NoAnswer."""
     return int(request_metadata(connection, ()).controller_id)
-
-
-def request_quorum(connection: RawConnection, dialect: Dialect) -> Any:
-    """Return the answer to DescribeQuorum in the newest version that the node has. Raises NoAnswer."""
-    name = TopicName(KRAFT_TOPIC if dialect is Dialect.KRAFT else DRAFT_TOPIC)
-    api = connection.newest(DESCRIBE_QUORUM)
-    topic = api.request.TopicData(topic_name=name, partitions=(api.request.PartitionData(partition_index=i32(0)),))
-    return connection.call(api.DescribeQuorumRequest(topics=(topic,)), api.DescribeQuorumResponse)
 
 
 def ask_quorum(connection: RawConnection, dialect: Dialect) -> ControllerView:

@@ -17,9 +17,9 @@ from kio.schema.types import BrokerId, TopicName
 from kio.static.primitive import i8, i32, i64
 
 from fencepost.harness.clients.raw import RawConnection
-from fencepost.harness.clients.versions import LIST_OFFSETS, entity
 from fencepost.harness.clients.views import BrokerView, PartitionView
 from fencepost.harness.plan.internal_topics import INTERNAL_TOPICS
+from fencepost.harness.wire.versions import LIST_OFFSETS, entity
 from fencepost.results.records.journal import JournalWriter
 
 EVERY = 1.0

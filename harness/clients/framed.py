@@ -11,23 +11,9 @@ import time
 from types import TracebackType
 from typing import Self
 
+from fencepost.harness.wire.no_answer import Closed, Unanswered, Unreadable
+
 MAX_FRAME = 64 << 20
-
-
-class NoAnswer(Exception):
-    """The request was not answered; the message says how that showed."""
-
-
-class Unanswered(NoAnswer):
-    """Nothing came in time. The request may have been carried out, or still be."""
-
-
-class Closed(NoAnswer):
-    """The connection was refused, or ended before an answer."""
-
-
-class Unreadable(NoAnswer):
-    """An answer came that is not what was asked for."""
 
 
 class FramedConnection:

@@ -16,12 +16,11 @@ from kio.schema.api_versions.v0 import ApiVersionsRequest, ApiVersionsResponse
 from kio.serial import entity_reader, entity_writer
 from kio.static.protocol import RequestPayload, ResponsePayload
 
-from fencepost.harness.clients.framed import Closed, FramedConnection, NoAnswer, Unanswered, Unreadable
-from fencepost.harness.clients.versions import Api, NotOffered, Offered, require
+from fencepost.harness.clients.framed import FramedConnection
+from fencepost.harness.wire.no_answer import Closed, NoAnswer, NotOffered, Unanswered, Unreadable
+from fencepost.harness.wire.versions import CLIENT_ID, Api, Offered, require
 
 __all__ = ["Closed", "NoAnswer", "NotOffered", "RawConnection", "Unanswered", "Unreadable"]
-
-CLIENT_ID = "fencepost"
 
 Response = TypeVar("Response", bound=ResponsePayload)
 

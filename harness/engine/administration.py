@@ -19,13 +19,13 @@ from kio.static.primitive import i32Timedelta
 from fencepost.faults.capabilities import Processes, Running
 from fencepost.harness.clients.asking import ask_controller, ask_metadata
 from fencepost.harness.clients.raw import NoAnswer, NotOffered, RawConnection
-from fencepost.harness.clients.versions import DELETE_TOPICS
 from fencepost.harness.clients.views import PartitionView
 from fencepost.harness.engine.context import Clients
-from fencepost.harness.engine.probes.produce import send_record
 from fencepost.harness.engine.references import References
-from fencepost.harness.engine.topics import create_topic
 from fencepost.harness.network.layout import Listener
+from fencepost.harness.plan.requests.create_topic import create_topic
+from fencepost.harness.plan.requests.produce import send_record
+from fencepost.harness.wire.versions import DELETE_TOPICS
 from fencepost.results.records.journal import JournalWriter
 
 ANSWER_MS = 1000

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+from fencepost.harness.plan.step_error import StepError
 
-class StepError(Exception):
-    """A step cannot be done, so the rest of the scenario proves nothing: inconclusive, with this message."""
+__all__ = ["FaultError", "StepError", "StepTimeout", "UnresolvedRole"]
 
 
 class StepTimeout(StepError):

@@ -12,13 +12,13 @@ from dataclasses import dataclass
 from typing import Any
 
 from fencepost.faults.capabilities import Processes, Running
-from fencepost.harness.clients.asking import request_metadata
 from fencepost.harness.clients.raw import NoAnswer
 from fencepost.harness.engine.context import Clients
 from fencepost.harness.engine.convergence import blocker
 from fencepost.harness.engine.errors import UnresolvedRole
 from fencepost.harness.engine.references import References
 from fencepost.harness.network.layout import Listener
+from fencepost.harness.plan.requests.metadata import request_metadata
 
 ANSWER_SECONDS = 5.0
 """Seconds for an answer about thousands of partitions."""

@@ -10,10 +10,10 @@ from kio.static.primitive import i8
 
 from fencepost.faults.capabilities import Processes, Running
 from fencepost.harness.clients.raw import NoAnswer, NotOffered, RawConnection
-from fencepost.harness.clients.versions import DESCRIBE_CONFIGS
 from fencepost.harness.engine.context import Clients
 from fencepost.harness.engine.references import References
 from fencepost.harness.network.layout import Listener
+from fencepost.harness.wire.versions import DESCRIBE_CONFIGS
 
 ANSWER_SECONDS = 1.0
 TOPIC = i8(2)

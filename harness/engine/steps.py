@@ -15,7 +15,6 @@ from fencepost.harness.engine.context import Clients, Context
 from fencepost.harness.engine.errors import StepError, StepTimeout
 from fencepost.harness.engine.injecting import inject
 from fencepost.harness.engine.probes.prober import Prober
-from fencepost.harness.engine.probes.produce import send_record
 from fencepost.harness.engine.references import References
 from fencepost.harness.engine.releases import await_release, version_of
 from fencepost.harness.engine.znodes import change_znode
@@ -23,6 +22,7 @@ from fencepost.harness.network.layout import Listener
 from fencepost.harness.plan.base import After, Level
 from fencepost.harness.plan.conditions.condition import AwaitStep
 from fencepost.harness.plan.injects import InjectStep
+from fencepost.harness.plan.requests.produce import send_record
 from fencepost.harness.plan.steps import (
     Backup,
     Bind,

@@ -5,43 +5,19 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Collection
 from dataclasses import dataclass
-from datetime import timedelta
 
 from kio.schema.errors import ErrorCode
-from kio.schema.types import TopicName
-from kio.static.primitive import i16, i32, i32Timedelta
 
 from fencepost.faults.capabilities import Running
 from fencepost.harness.clients.asking import ask_controller, ask_metadata
-from fencepost.harness.clients.raw import NoAnswer, RawConnection
-from fencepost.harness.clients.versions import CREATE_TOPICS
+from fencepost.harness.clients.raw import NoAnswer
 from fencepost.harness.engine.context import Clients, Context
 from fencepost.harness.engine.references import References
 from fencepost.harness.network.layout import Listener
+from fencepost.harness.plan.requests.create_topic import create_topic
 
 CREATE_WITHIN = 1.0
 """Seconds for one attempt to create a topic."""
-
-
-def create_topic(
-    connection: RawConnection, topic: str, partitions: int, replicas: int, timeout_ms: int
-) -> tuple[ErrorCode, str | None]:
-    """Request a topic, and return the node's error and message. Raise `raw.NoAnswer` without an answer."""
-    api = connection.newest(CREATE_TOPICS)
-    request = api.CreateTopicsRequest(
-        topics=(
-            api.request.CreatableTopic(
-                name=TopicName(topic),
-                num_partitions=i32(partitions),
-                replication_factor=i16(replicas),
-                assignments=(),
-                configs=(),
-            ),
-        ),
-        timeout=i32Timedelta.parse(timedelta(milliseconds=timeout_ms)),
-    )
-    result = connection.call(request, api.CreateTopicsResponse, timeout_ms / 1000).topics[0]
-    return result.error_code, result.error_message
 
 
 def list_topics(context: Context, names: Collection[str]) -> None:

@@ -5,11 +5,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from fencepost.harness.clients.asking import request_quorum
 from fencepost.harness.clients.raw import NoAnswer
 from fencepost.harness.engine.context import Clients
 from fencepost.harness.engine.references import References
 from fencepost.harness.network.layout import Listener
+from fencepost.harness.plan.requests.describe_quorum import request_quorum
 
 ANSWER_SECONDS = 1.0
 

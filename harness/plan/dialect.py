@@ -26,3 +26,8 @@ class Dialect(StrEnum):
     def has_controllers(self) -> bool:
         """True if one controller decides for the whole cluster."""
         return self is not Dialect.LEADER_DRIVEN
+
+    @property
+    def metadata_topic(self) -> str:
+        """The name of the metadata log in requests."""
+        return "__cluster_metadata" if self is Dialect.KRAFT else "__kafka_metadata"

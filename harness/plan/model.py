@@ -20,7 +20,7 @@ from fencepost.harness.plan.base import (
     SettingValue,
     release_range,
 )
-from fencepost.harness.plan.probes import CreateTopicProbe
+from fencepost.harness.plan.requests.create_topic import CreateTopicProbe
 from fencepost.harness.plan.sampled import HUGE
 from fencepost.harness.plan.steps import Step
 from fencepost.results.records.formats import PLAN_FORMAT

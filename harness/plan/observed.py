@@ -19,10 +19,20 @@ class DecidedPartition(Protocol):
     def __str__(self) -> str: ...
 
     @property
+    def topic(self) -> str: ...
+
+    @property
+    def partition(self) -> int: ...
+
+    @property
     def leader(self) -> int: ...
 
     @property
     def leader_epoch(self) -> int: ...
+
+    @property
+    def version(self) -> int:
+        """The version that an ISR change is compared with."""
 
     @property
     def isr(self) -> tuple[int, ...]: ...
@@ -78,13 +88,8 @@ class Measurement(Protocol):
     def found(self) -> Mapping[str, object]: ...
 
 
-class Observed(Protocol):
-    """The references of the plan, the latest observation of the cluster, and what can be measured of it."""
-
-    @property
-    def processes(self) -> Processes: ...
-
-    # References, resolved when the wait begins
+class Resolved(Protocol):
+    """The references and values of the plan, resolved when a wait begins or a request is sent."""
 
     def node(self, ref: NodeRef) -> str:
         """Return the one node that a reference resolves to. StepError unless it is one."""
@@ -95,14 +100,21 @@ class Observed(Protocol):
     def id(self, ref: NodeRef) -> int:
         """Return the id of the one node that a reference resolves to."""
 
-    def ids(self, refs: NodeRefs | None) -> frozenset[int]:
-        """Return the ids of the nodes that references resolve to."""
-
     def broker_epoch(self, value: Value, node: str) -> int:
         """Return the broker epoch of `node` that a plan's value stands for."""
 
     def leader_epoch(self, value: Value, partition: str) -> int:
         """Return the leader epoch of `partition` that a plan's value stands for."""
+
+
+class Observed(Resolved, Protocol):
+    """The latest observation of the cluster, and what can be measured of it."""
+
+    @property
+    def processes(self) -> Processes: ...
+
+    def ids(self, refs: NodeRefs | None) -> frozenset[int]:
+        """Return the ids of the nodes that references resolve to."""
 
     def version_of(self, release: Release) -> str:
         """Return the version of the old or the new release of the target. StepError if it has one release."""

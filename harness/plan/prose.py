@@ -8,13 +8,13 @@ from typing import Any
 
 from kio.schema.errors import ErrorCode
 
-from fencepost.faults.parameters import key_of
+from fencepost.faults.parameters import Refers, key_of, references
 from fencepost.faults.registry import FAULTS
 from fencepost.harness.plan.base import Expect, ExpectOutcome, Level, LogLine
 from fencepost.harness.plan.injects import InjectStep
 from fencepost.harness.plan.model import Plan
-from fencepost.harness.plan.probes import ProbeStep
 from fencepost.harness.plan.refs import node_keys
+from fencepost.harness.plan.requests.request import ProbeStep
 
 NOTHING: Mapping[str, Any] = {}
 MOST_NAMES = 3
@@ -37,42 +37,6 @@ _STEPS = {
     "shutdown": "Shut down {nodes}",
     "backup": "Copy the log directories of {node}",
     "heal-all": "Heal all faults",
-}
-_PROBES = {
-    "produce": "Produce to {node} directly, acks={acks}",
-    "fetch": "Fetch from {node} directly",
-    "replica-fetch": "Fetch from {node} in the name of {broker}",
-    "metadata": "Ask {node} for metadata",
-    "list-offsets": "Ask {node} for the end of {topic}-{partition}",
-    "heartbeat": "Send {node} a heartbeat in the name of {broker}",
-    "alter-isr": "Send {node} an ISR change in the name of {broker}",
-    "create-topic": "Create the topic {topic} through {node}",
-    "describe-quorum": "Ask {node} for the state of the quorum",
-    "vote": "Ask {node} for a vote in the name of {candidate}",
-    "leader-and-isr": "Send {node} LeaderAndIsr in the name of {controller}",
-    "update-metadata": "Send {node} UpdateMetadata in the name of {controller}",
-    "stop-replica": "Send {node} StopReplica in the name of {controller}",
-    "controlled-shutdown": "Ask {node} for the controlled shutdown of {broker}",
-    "controller-heartbeat": "Send {node} a heartbeat in the name of {controller}",
-    "metrics": "Read the metrics of {node}",
-    "metadata-heartbeat": "Send {node} a heartbeat in the name of {broker}",
-    "isr-change": "Send {node} an ISR change in the name of {broker}",
-    "replica-state-event": "Report offline replicas to {node} in the name of {broker}",
-    "delete-topic": "Delete the topic {topic} through {node}",
-    "create-partitions": "Raise {topic} to {count} partitions through {node}",
-    "list-reassignments": "Ask {node} for the reassignments",
-    "metadata-log": "Read the metadata log of {node}",
-    "api": "Send {node} the request {api}",
-    "update-features": "Ask {node} to finalize {feature} at the level {level}",
-}
-_EPOCHS = {
-    "broker_epoch": "broker epoch",
-    "leader_epoch": "leader epoch",
-    "controller_epoch": "controller epoch",
-    "epoch": "epoch",
-    "version": "version",
-    "incarnation": "incarnation",
-    "metadata_offset": "metadata offset",
 }
 
 
@@ -221,15 +185,13 @@ def _value(value: str | None) -> str:
 
 
 def _probe(step: ProbeStep, values: Mapping[str, Any]) -> str:
-    nodes = node_keys(type(step))
-    if step.request == "reassign":  # type: ignore[attr-defined]
-        to = values.get("to")
-        return _filled("Move {partition} to {to}" if to else "Cancel the move of {partition}", values, nodes)
-    words = _filled(_PROBES.get(step.request, f"Send {step.request} to {{node}}"), values, nodes)  # type: ignore[attr-defined]
+    words = _filled(step.clause, values, node_keys(type(step)))
+    given = (key for key, marks in references(type(step)).items() if Refers.VALUE in marks)
     epochs = [
         f"a stale {name}" if value == "stale" else f"{name} {str(value).removeprefix('$')}"
-        for key, name in _EPOCHS.items()
+        for key in sorted(given, key=lambda key: not key.endswith("epoch"))
         if (value := values.get(key)) is not None and value != "current"
+        for name in [key.replace("_", " ")]
     ]
     times = f", {step.repeat} times" if step.repeat > 1 else ""
     return words + (f" at {' and '.join(epochs)}" if epochs else "") + times

@@ -22,7 +22,7 @@ from fencepost.harness.plan.base import (
 )
 from fencepost.harness.plan.conditions import Await
 from fencepost.harness.plan.injects import Inject
-from fencepost.harness.plan.probes import Probe
+from fencepost.harness.plan.requests import Probe
 from fencepost.harness.plan.upgraded import release_problems
 
 if TYPE_CHECKING:

@@ -5,7 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from fencepost.harness.plan.model import Plan
-from fencepost.harness.plan.probes import ApiProbe, CreatePartitionsProbe, CreateTopicProbe, DeleteTopicProbe
+from fencepost.harness.plan.requests.api import ApiProbe
+from fencepost.harness.plan.requests.create_partitions import CreatePartitionsProbe
+from fencepost.harness.plan.requests.create_topic import CreateTopicProbe
+from fencepost.harness.plan.requests.delete_topic import DeleteTopicProbe
 from fencepost.harness.plan.steps import ZnodeStep
 
 TOPICS = "/brokers/topics/"

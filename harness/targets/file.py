@@ -19,19 +19,11 @@ from fencepost.harness.plan.conditions.condition import AwaitStep
 from fencepost.harness.plan.dialect import Dialect
 from fencepost.harness.plan.injects import InjectStep, When
 from fencepost.harness.plan.model import Plan, Timing
-from fencepost.harness.plan.probes import (
-    DescribeQuorumProbe,
-    MetadataLogProbe,
-    UpdateFeaturesProbe,
-    VoteProbe,
-)
 from fencepost.harness.plan.refs import refs
+from fencepost.harness.plan.requests.request import ProbeStep
 from fencepost.harness.plan.steps import Bind, Roll, Step, ZnodeStep
 from fencepost.harness.targets.process_template import ProcessTemplate, Text, as_text
 from fencepost.harness.targets.releases import Releases, is_build, line_before, nearest, within
-
-OF_CONTROLLERS = (DescribeQuorumProbe, VoteProbe)
-
 
 RELEASES = ("old", "new")
 
@@ -332,10 +324,8 @@ class TargetFile(PlanModel):
     def _check_part(self, where: str, part: Step | When) -> None:
         if not self.dialect.has_controllers and (what := _about_controllers(part)):
             raise UsageError(f"{where} has {what}, but {self.name} has no controllers: its state is in `zookeeper`")
-        if isinstance(part, UpdateFeaturesProbe) and self.dialect is not Dialect.KRAFT:
-            raise UsageError(f"{where} finalizes a feature of KRaft, which {self.name} does not have: roll its level")
-        if isinstance(part, MetadataLogProbe) and self.dialect is not Dialect.KIP_631:
-            raise UsageError(f"{where} reads the records of the KIP-631 draft, which {self.name} does not write")
+        if isinstance(part, ProbeStep) and part.only_in is not None and self.dialect is not part.only_in[0]:
+            raise UsageError(f"{where} {part.only_in[1].format(target=self.name)}")
         if not self.dialect.uses_zookeeper and _reads_zookeeper(part):
             raise UsageError(f"{where} needs ZooKeeper, but {self.name} runs without it")
 
@@ -364,11 +354,9 @@ def _reads_zookeeper(step: Step | When) -> bool:
 
 def _about_controllers(step: Step | When) -> str | None:
     """Return the part of a step that needs a controller, as the plan has it; None if there is none."""
-    if isinstance(step, OF_CONTROLLERS):
-        return f"`{step.request}`"
     if isinstance(step, Bind) and step.value == "controller-epoch":
         return "`controller-epoch`"
-    if isinstance(step, AwaitStep) and step.needs_controller is not None:
+    if isinstance(step, AwaitStep | ProbeStep) and step.needs_controller is not None:
         return step.needs_controller
     return next(
         (f"`{ref}`" for _, ref in refs(step) if ref in ("controllers", "active-controller", "standby-controller")), None

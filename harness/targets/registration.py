@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from fencepost.harness.clients.framed import NoAnswer
 from fencepost.harness.clients.zookeeper.connection import ZooKeeperConnection
 from fencepost.harness.network.layout import Layout, Listener
+from fencepost.harness.wire.no_answer import NoAnswer
 
 TIMEOUT_S = 1.0
 

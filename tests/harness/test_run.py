@@ -30,7 +30,7 @@ from fencepost.harness.plan.model import (
     Topology,
     WorkloadSpec,
 )
-from fencepost.harness.plan.probes import HeartbeatProbe
+from fencepost.harness.plan.requests.heartbeat import HeartbeatProbe
 from fencepost.harness.plan.steps import Bind, Heal, Step, Workload
 from fencepost.results.records.folder import Manifest, RunFolder
 from fencepost.results.records.journal import read_journal

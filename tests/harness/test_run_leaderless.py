@@ -21,7 +21,9 @@ from fencepost.harness.plan.conditions.watches import Watches
 from fencepost.harness.plan.conditions.workload_acks import WorkloadAcks
 from fencepost.harness.plan.injects import inject
 from fencepost.harness.plan.model import NodeSpec, Plan, ProducerSpec, TopicSpec, Topology, WorkloadSpec
-from fencepost.harness.plan.probes import CreatePartitionsProbe, ListReassignmentsProbe, ReassignProbe
+from fencepost.harness.plan.requests.create_partitions import CreatePartitionsProbe
+from fencepost.harness.plan.requests.list_reassignments import ListReassignmentsProbe
+from fencepost.harness.plan.requests.reassign import ReassignProbe
 from fencepost.harness.plan.steps import Bind, Heal, Workload
 from fencepost.results.records.journal import read_journal
 from fencepost.results.records.verdict import Verdict

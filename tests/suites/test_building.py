@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from fencepost.harness.plan.probes import FetchProbe, MetadataProbe, ProduceProbe
+from fencepost.harness.plan.requests.fetch import FetchProbe
+from fencepost.harness.plan.requests.metadata import MetadataProbe
+from fencepost.harness.plan.requests.produce import ProduceProbe
 from fencepost.suites.building import service_probes
 from fencepost.suites.expectations import never_serves
 from fencepost.suites.scenarios import scenarios_for

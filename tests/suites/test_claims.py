@@ -14,7 +14,8 @@ from fencepost.harness.campaign.planner import generate
 from fencepost.harness.catalogue import catalogue
 from fencepost.harness.plan.base import ExpectOutcome, Level
 from fencepost.harness.plan.model import Plan
-from fencepost.harness.plan.probes import ApiProbe, ProbeStep
+from fencepost.harness.plan.requests.api import ApiProbe
+from fencepost.harness.plan.requests.request import ProbeStep
 from fencepost.suites.released_bugs.bug import ReleasedBug
 from fencepost.suites.released_bugs.bugs import BUGS
 from fencepost.suites.scenario import Scenario

@@ -12,7 +12,7 @@ from kio.static.primitive import i8, i16, i32, i32Timedelta, i64
 
 from fencepost.cluster_impl.wire import messages as m
 from fencepost.cluster_impl.wire.registry import KAFKA, QUORUM_CONTROLLER
-from fencepost.harness.clients import drafts
+from fencepost.harness.wire import drafts
 
 LEADER_AND_ISR, STOP_REPLICA, UPDATE_METADATA, CONTROLLED_SHUTDOWN = 4, 5, 6, 7
 

@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING
 from fencepost.harness.campaign.operations.operation import Asked, GeneratedOperation, Operation, asked, short
 from fencepost.harness.campaign.topics import Existence, ScriptTopic, new_name
 from fencepost.harness.plan.dialect import Dialect
-from fencepost.harness.plan.probes import CreateTopicProbe, DeleteTopicProbe
+from fencepost.harness.plan.requests.create_topic import CreateTopicProbe
+from fencepost.harness.plan.requests.delete_topic import DeleteTopicProbe
 
 if TYPE_CHECKING:
     from fencepost.harness.campaign.script import Script

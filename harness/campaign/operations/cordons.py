@@ -21,7 +21,7 @@ from fencepost.harness.campaign.operations.requests import (
 )
 from fencepost.harness.campaign.topics import new_name
 from fencepost.harness.plan.base import ExpectOutcome, release_range
-from fencepost.harness.plan.probes import ApiProbe
+from fencepost.harness.plan.requests.api import ApiProbe
 from fencepost.harness.plan.steps import Step
 from fencepost.harness.targets.releases import Releases, within
 

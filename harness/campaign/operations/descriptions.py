@@ -14,7 +14,7 @@ from fencepost.harness.campaign.operations.requests import TOPIC, any_broker, ap
 from fencepost.harness.campaign.operations.settings import changed_settings
 from fencepost.harness.campaign.topics import Existence, ScriptTopic, new_name
 from fencepost.harness.plan.conditions.leader_is import LeaderIs
-from fencepost.harness.plan.probes import CreateTopicProbe
+from fencepost.harness.plan.requests.create_topic import CreateTopicProbe
 from fencepost.harness.plan.steps import Step
 from fencepost.harness.targets.releases import Releases
 

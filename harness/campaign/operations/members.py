@@ -14,7 +14,9 @@ from fencepost.harness.campaign.operations.requests import ONLY_KAFKA, any_broke
 from fencepost.harness.campaign.topics import Existence, ScriptTopic, new_name
 from fencepost.harness.plan.base import ExpectOutcome, release_range
 from fencepost.harness.plan.conditions.leader_is import LeaderIs
-from fencepost.harness.plan.probes import ApiProbe, CreatePartitionsProbe, CreateTopicProbe
+from fencepost.harness.plan.requests.api import ApiProbe
+from fencepost.harness.plan.requests.create_partitions import CreatePartitionsProbe
+from fencepost.harness.plan.requests.create_topic import CreateTopicProbe
 from fencepost.harness.plan.steps import Produce, Step
 from fencepost.harness.targets.file import TargetFile
 from fencepost.harness.targets.releases import Releases

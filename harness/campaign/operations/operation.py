@@ -11,7 +11,7 @@ from fencepost.harness.campaign.cluster_spec import ClusterSpec
 from fencepost.harness.campaign.features import FeatureKind, Move
 from fencepost.harness.campaign.topics import ScriptTopic
 from fencepost.harness.plan.base import ExpectOutcome, Level
-from fencepost.harness.plan.probes import ProbeStep
+from fencepost.harness.plan.requests.request import ProbeStep
 from fencepost.harness.plan.steps import Produce, Step
 
 if TYPE_CHECKING:

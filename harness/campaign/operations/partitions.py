@@ -11,7 +11,9 @@ from fencepost.harness.campaign.operations.operation import GeneratedOperation, 
 from fencepost.harness.campaign.topics import Existence
 from fencepost.harness.plan.dialect import Dialect
 from fencepost.harness.plan.model import TopicSpec
-from fencepost.harness.plan.probes import ApiProbe, CreatePartitionsProbe, ReassignProbe
+from fencepost.harness.plan.requests.api import ApiProbe
+from fencepost.harness.plan.requests.create_partitions import CreatePartitionsProbe
+from fencepost.harness.plan.requests.reassign import ReassignProbe
 from fencepost.harness.plan.steps import Step, ZnodeStep
 from fencepost.harness.plan.znodes import elect_preferred, reassign
 from fencepost.harness.targets.releases import Releases

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from fencepost.harness.campaign.operations.operation import Asked, asked
 from fencepost.harness.plan.base import ExpectOutcome, KnownBug, Level
-from fencepost.harness.plan.probes import ApiProbe
+from fencepost.harness.plan.requests.api import ApiProbe
 
 if TYPE_CHECKING:
     from fencepost.harness.campaign.script import Script

@@ -13,7 +13,8 @@ from fencepost.harness.campaign.operations.operation import ANSWERED_WITHIN_MS, 
 from fencepost.harness.campaign.operations.requests import BROKER, TOPIC, altered, any_broker, api, never
 from fencepost.harness.campaign.topics import Existence, ScriptTopic, new_name
 from fencepost.harness.plan.conditions.leader_is import LeaderIs
-from fencepost.harness.plan.probes import ApiProbe, ProduceProbe
+from fencepost.harness.plan.requests.api import ApiProbe
+from fencepost.harness.plan.requests.produce import ProduceProbe
 from fencepost.harness.plan.steps import Step
 from fencepost.harness.targets.file import TargetFile
 from fencepost.harness.targets.releases import Releases

@@ -12,7 +12,8 @@ from fencepost.harness.campaign.operations.operation import GeneratedOperation, 
 from fencepost.harness.campaign.topics import Existence, ScriptTopic, new_name
 from fencepost.harness.plan.base import Expect, Level
 from fencepost.harness.plan.conditions.converged import Converged
-from fencepost.harness.plan.probes import CreateTopicProbe, DeleteTopicProbe
+from fencepost.harness.plan.requests.create_topic import CreateTopicProbe
+from fencepost.harness.plan.requests.delete_topic import DeleteTopicProbe
 from fencepost.harness.plan.sampled import HUGE
 from fencepost.harness.plan.steps import Step
 

@@ -11,7 +11,7 @@ from fencepost.harness.campaign.operations.coordination import TRANSACTIONAL_ID
 from fencepost.harness.campaign.operations.operation import GeneratedOperation, Operation
 from fencepost.harness.campaign.operations.requests import ONLY_KAFKA, any_broker, api, excusing, never
 from fencepost.harness.plan.base import ExpectOutcome
-from fencepost.harness.plan.probes import ApiProbe
+from fencepost.harness.plan.requests.api import ApiProbe
 from fencepost.harness.plan.steps import Step
 from fencepost.harness.targets.releases import Releases
 

@@ -14,7 +14,7 @@ from fencepost.faults.generation import GeneratedFault
 from fencepost.harness.campaign.operations.operation import SERVED_WITHIN_MS, GeneratedOperation, Operation
 from fencepost.harness.plan.base import Expect, ExpectOutcome, Level, Release, release_range
 from fencepost.harness.plan.conditions.converged import Converged
-from fencepost.harness.plan.probes import UpdateFeaturesProbe
+from fencepost.harness.plan.requests.update_features import UpdateFeaturesProbe
 from fencepost.harness.plan.steps import Roll, Step
 from fencepost.harness.targets.file import TargetFile
 

@@ -20,7 +20,7 @@ from fencepost.harness.plan.base import Expect, Level
 from fencepost.harness.plan.conditions.active_controller import ActiveController
 from fencepost.harness.plan.conditions.voters_caught_up import VotersCaughtUp
 from fencepost.harness.plan.dialect import Dialect
-from fencepost.harness.plan.probes import ApiProbe
+from fencepost.harness.plan.requests.api import ApiProbe
 from fencepost.harness.plan.steps import Step
 from fencepost.harness.targets.releases import Releases
 

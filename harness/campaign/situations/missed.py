@@ -15,7 +15,8 @@ from fencepost.harness.campaign.situations.situation import Situation, Staged
 from fencepost.harness.campaign.topics import Existence, ScriptTopic, new_name
 from fencepost.harness.plan.conditions.active_controller import ActiveController
 from fencepost.harness.plan.dialect import Dialect
-from fencepost.harness.plan.probes import CreateTopicProbe, DeleteTopicProbe
+from fencepost.harness.plan.requests.create_topic import CreateTopicProbe
+from fencepost.harness.plan.requests.delete_topic import DeleteTopicProbe
 from fencepost.harness.plan.steps import Produce
 
 if TYPE_CHECKING:

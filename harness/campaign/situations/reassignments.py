@@ -13,7 +13,7 @@ from fencepost.harness.campaign.operations.partitions import Reassign, tolerant
 from fencepost.harness.campaign.situations.nested import controller_elsewhere, stop
 from fencepost.harness.campaign.situations.situation import Situation, Staged
 from fencepost.harness.plan.dialect import Dialect
-from fencepost.harness.plan.probes import ReassignProbe
+from fencepost.harness.plan.requests.reassign import ReassignProbe
 from fencepost.harness.plan.steps import Step
 from fencepost.harness.plan.znodes import reassign
 from fencepost.harness.targets.releases import Releases

@@ -20,8 +20,6 @@ from fencepost.harness.clients.metadata.snapshot import OBSERVER, NoSnapshot, fe
 from fencepost.harness.clients.raw import RawConnection
 from fencepost.harness.plan.dialect import Dialect
 
-DRAFT_TOPIC = "__kafka_metadata"
-KRAFT_TOPIC = "__cluster_metadata"
 KRAFT_TOPIC_ID = uuid.UUID(int=1)
 CONTROL_BATCH = 0x20
 HEADER = 12
@@ -68,9 +66,8 @@ def fetch_part(
     snapshot = found.snapshot_id
     if snapshot.end_offset <= offset:
         return LogPart(found.records or b"", found.high_watermark)
-    topic = KRAFT_TOPIC if dialect is Dialect.KRAFT else DRAFT_TOPIC
     try:
-        content = fetch_snapshot(connection, topic, leader_epoch, snapshot)
+        content = fetch_snapshot(connection, dialect.metadata_topic, leader_epoch, snapshot)
     except NoSnapshot as error:
         raise NotLeader(f"the snapshot at {snapshot.end_offset}: {error}") from error
     return SnapshotPart(content, snapshot.end_offset, snapshot.epoch)
@@ -81,7 +78,7 @@ def _fetch(
 ) -> PartitionData:
     """Send the fetch. Version 12 names topics, as the draft does; from 13 on they have ids, which Kafka looks at."""
     api: Any = v13 if dialect is Dialect.KRAFT else v12
-    name = {"topic_id": KRAFT_TOPIC_ID} if api is v13 else {"topic": TopicName(DRAFT_TOPIC)}
+    name = {"topic_id": KRAFT_TOPIC_ID} if api is v13 else {"topic": TopicName(dialect.metadata_topic)}
     partition = api.request.FetchPartition(
         partition=i32(0),
         current_leader_epoch=i32(leader_epoch),

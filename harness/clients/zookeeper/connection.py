@@ -27,8 +27,9 @@ from kazoo.protocol.serialization import (
 )
 from kazoo.protocol.states import ZnodeStat
 
-from fencepost.harness.clients.framed import Closed, FramedConnection
+from fencepost.harness.clients.framed import FramedConnection
 from fencepost.harness.network.addresses import Endpoint
+from fencepost.harness.wire.no_answer import Closed
 
 SESSION_MS = 4000
 """Nothing depends on the session: it holds no ephemeral znode and no watch."""

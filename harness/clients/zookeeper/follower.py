@@ -10,10 +10,10 @@ import itertools
 from collections.abc import Callable, Collection, Sequence
 from threading import Event
 
-from fencepost.harness.clients.framed import NoAnswer
 from fencepost.harness.clients.zookeeper.connection import ZooKeeperConnection
 from fencepost.harness.clients.zookeeper.tree import Tree
 from fencepost.harness.network.addresses import Endpoint
+from fencepost.harness.wire.no_answer import NoAnswer
 
 Read = Callable[[ZooKeeperConnection, Collection[str]], Tree]
 """Reads the tree of a cluster, and the znodes at the wanted paths besides. NoAnswer if the server stops answering."""

@@ -1,1 +1,1 @@
-"""One file for each group of probes: how a question of the plan becomes a request, and an answer becomes an outcome."""
+"""How probes are run: what their requests ask of a run, and what must not change by them."""

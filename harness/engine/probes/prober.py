@@ -5,110 +5,27 @@ from __future__ import annotations
 import itertools
 import threading
 import time
-from collections.abc import Callable
-from typing import Any
 
 from kio.schema.errors import ErrorCode
 
 from fencepost.faults.capabilities import Running
 from fencepost.harness.checkers.coverage import matches
-from fencepost.harness.clients.login import log_in
-from fencepost.harness.clients.raw import Closed, NoAnswer, NotOffered, RawConnection, Unanswered
 from fencepost.harness.engine.conditions import holds
 from fencepost.harness.engine.context import Context
 from fencepost.harness.engine.errors import StepError
-from fencepost.harness.engine.probes import api, commands, control, data, metadata_log, metrics, requests
-from fencepost.harness.engine.probes.answer import ProbeAnswer, ProbeOutcome, answered
-from fencepost.harness.engine.probes.produce import send_record
+from fencepost.harness.engine.probes.asked import AskedRun
 from fencepost.harness.engine.probes.unchanged import Snapshots, changes
-from fencepost.harness.engine.references import RESOLVE_WITHIN, References
+from fencepost.harness.engine.references import RESOLVE_WITHIN
 from fencepost.harness.errors import DeadlinePassed
-from fencepost.harness.network.addresses import METRICS_PORT
-from fencepost.harness.network.layout import Listener
+from fencepost.harness.plan.answers import ProbeAnswer, ProbeOutcome
 from fencepost.harness.plan.base import Level
-from fencepost.harness.plan.probes import (
-    AlterIsrProbe,
-    ApiProbe,
-    ControlledShutdownProbe,
-    ControllerHeartbeatProbe,
-    CreatePartitionsProbe,
-    CreateTopicProbe,
-    DeleteTopicProbe,
-    DescribeQuorumProbe,
-    FetchProbe,
-    HeartbeatProbe,
-    IsrChangeProbe,
-    LeaderAndIsrProbe,
-    ListOffsetsProbe,
-    ListReassignmentsProbe,
-    MetadataHeartbeatProbe,
-    MetadataLogProbe,
-    MetadataProbe,
-    MetricsProbe,
-    Probe,
-    ProduceProbe,
-    ReassignProbe,
-    ReplicaFetchProbe,
-    ReplicaStateEventProbe,
-    StopReplicaProbe,
-    UpdateFeaturesProbe,
-    UpdateMetadataProbe,
-    VoteProbe,
-)
-from fencepost.harness.targets.security import BROKER_USER, PASSWORDS
+from fencepost.harness.plan.requests import Probe
+from fencepost.harness.wire.no_answer import Closed, NoAnswer, NotOffered, Unanswered
 
 MISDIRECTED_PAUSE = 0.1
 """Seconds before a role is resolved again."""
 PHASES = {ProbeOutcome.SERVED: "ok", ProbeOutcome.REFUSED: "fail"}
 """The phases that end an operation in the journal. After any other outcome it may have happened: `info`."""
-
-Ask = Callable[[Any, RawConnection, References], ProbeAnswer]
-ASKS: dict[type, Ask] = {
-    FetchProbe: data.ask_fetch,
-    ReplicaFetchProbe: data.ask_replica_fetch,
-    MetadataProbe: data.ask_metadata,
-    ListOffsetsProbe: data.ask_list_offsets,
-    CreateTopicProbe: data.ask_create_topic,
-    HeartbeatProbe: control.ask_heartbeat,
-    ControllerHeartbeatProbe: control.ask_controller_heartbeat,
-    AlterIsrProbe: control.ask_alter_isr,
-    DescribeQuorumProbe: control.ask_describe_quorum,
-    ControlledShutdownProbe: requests.ask_controlled_shutdown,
-    MetadataHeartbeatProbe: requests.ask_metadata_heartbeat,
-    IsrChangeProbe: requests.ask_isr_change,
-    ReplicaStateEventProbe: requests.ask_replica_state_event,
-    DeleteTopicProbe: requests.ask_delete_topic,
-    CreatePartitionsProbe: requests.ask_create_partitions,
-    ReassignProbe: requests.ask_reassign,
-    ListReassignmentsProbe: requests.ask_list_reassignments,
-    ApiProbe: api.ask_api,
-    MetadataLogProbe: metadata_log.ask_metadata_log,
-    UpdateFeaturesProbe: requests.ask_update_features,
-}
-
-AskNode = Callable[[Any, str, RawConnection, References], ProbeAnswer]
-COMMANDS: dict[type, AskNode] = {
-    LeaderAndIsrProbe: commands.ask_leader_and_isr,
-    UpdateMetadataProbe: commands.ask_update_metadata,
-    StopReplicaProbe: commands.ask_stop_replica,
-}
-"""Requests that carry the epoch of the broker that receives them."""
-
-FOR_CLIENTS = (
-    ProduceProbe,
-    FetchProbe,
-    MetadataProbe,
-    ListOffsetsProbe,
-    CreateTopicProbe,
-    DeleteTopicProbe,
-    CreatePartitionsProbe,
-    ReassignProbe,
-    ListReassignmentsProbe,
-    DescribeQuorumProbe,
-    ApiProbe,
-    UpdateFeaturesProbe,
-)
-"""Requests of clients. A broker receives all others at its INTERNAL listener."""
 
 
 class Prober:
@@ -171,7 +88,7 @@ class Prober:
 
         A request whose expected outcome is awaited is repeated until its deadline.
         """
-        deadline = time.monotonic() + (_awaited_ms(probe) / 1000 or RESOLVE_WITHIN)
+        deadline = time.monotonic() + (probe.awaited_ms / 1000 or RESOLVE_WITHIN)
         for attempt in itertools.count():
             op = f"probe-{name}-{number}" + (f"-{attempt}" if attempt else "")
             if not self._ask(probe, name, node, number, op, last=time.monotonic() >= deadline):
@@ -184,8 +101,7 @@ class Prober:
         context = self._context
         before = self._unchanged.settled(probe.unchanged)
         request = {"f": "probe", "process": "probe", "step": name, "request": probe.request}
-        topic = {"topic": probe.topic} if isinstance(probe, DeleteTopicProbe) else {}
-        context.journal.write("op", op, "invoke", request | topic, node=node)
+        context.journal.write("op", op, "invoke", {**request, **probe.journalled}, node=node)
         try:
             answer = self._answer(probe, name, node, number)
         except StepError as error:
@@ -194,7 +110,7 @@ class Prober:
             raise
         if not last and self._misdirected(probe, node, answer):
             answer = ProbeAnswer(ProbeOutcome.MISDIRECTED, answer.error, answer.body)
-        elif not last and _awaited_ms(probe) and not _is_expected(probe, answer):
+        elif not last and probe.awaited_ms and not _is_expected(probe, answer):
             answer = ProbeAnswer(ProbeOutcome.AWAITED, answer.error, answer.body)
         result = {"outcome": answer.outcome.value, "error": answer.error, "body": dict(answer.body)}
         if probe.unchanged:
@@ -219,13 +135,7 @@ class Prober:
         if self._context.cluster.processes.status(node).running not in (Running.RUNNING, Running.PAUSED):
             return ProbeAnswer(ProbeOutcome.ABSENT, None, {"reason": f"{node} does not run"})
         try:
-            if isinstance(probe, MetricsProbe):
-                seconds = probe.timeout_ms / 1000
-                return metrics.ask_metrics(probe, lambda: self._context.cluster.dial(node, METRICS_PORT, seconds))
-            listener = self._listener(probe, node)
-            with self._context.clients.connect(node, listener, probe.timeout_ms / 1000, login=False) as connection:
-                refused = None if listener is Listener.CLIENT else self._log_in(probe, connection)
-                return refused or self._send(probe, name, node, number, connection)
+            return probe.ask(AskedRun(self._context, node, name, number))
         except NotOffered as error:
             return ProbeAnswer(ProbeOutcome.NOT_ASKED, None, {"reason": f"{node} {error.reason}"})
         except Unanswered as error:
@@ -234,42 +144,6 @@ class Prober:
             return ProbeAnswer(ProbeOutcome.REFUSED, None, {"reason": str(error)})
         except NoAnswer as error:
             return ProbeAnswer(ProbeOutcome.UNREADABLE, None, {"reason": str(error)})
-
-    def _send(self, probe: Probe, name: str, node: str, number: int, connection: RawConnection) -> ProbeAnswer:
-        if isinstance(probe, ProduceProbe):
-            return send_record(
-                connection,
-                self._context.journal,
-                process=name,
-                number=number,
-                topic=probe.topic,
-                partition=probe.partition,
-                acks=probe.acks,
-                timeout_ms=probe.timeout_ms,
-            )
-        if isinstance(probe, VoteProbe):
-            return control.ask_vote(probe, connection, self._references, self._context.cluster.cluster_id)
-        if command := COMMANDS.get(type(probe)):
-            return command(probe, node, connection, self._references)
-        return ASKS[type(probe)](probe, connection, self._references)
-
-    def _log_in(self, probe: Probe, connection: RawConnection) -> ProbeAnswer | None:
-        """Log in as the broker user, or the probe's. Return the listener's refusal, None on success."""
-        if self._context.plan.security != "sasl" or (isinstance(probe, ApiProbe) and not probe.login):
-            return None
-        user = (probe.user if isinstance(probe, HeartbeatProbe | ReplicaStateEventProbe) else None) or BROKER_USER
-        error = log_in(connection, user, PASSWORDS.get(user, ""))
-        return None if error is ErrorCode.none else answered(error, user=user)
-
-    def _listener(self, probe: Probe, node: str) -> Listener:
-        asked = self._context.cluster.node(node)
-        if asked.is_controller and (not asked.is_broker or probe.node == "active-controller"):
-            return Listener.CONTROLLER
-        return Listener.CLIENT if isinstance(probe, FOR_CLIENTS) else Listener.INTERNAL
-
-
-def _awaited_ms(probe: Probe) -> int:
-    return probe.within_ms if isinstance(probe, ApiProbe | MetadataLogProbe | MetricsProbe) else 0
 
 
 def _is_expected(probe: Probe, answer: ProbeAnswer) -> bool:

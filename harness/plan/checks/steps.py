@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from fencepost.harness.plan import messages
 from fencepost.harness.plan.base import LogLine
 from fencepost.harness.plan.checks.clients import clients_of
 from fencepost.harness.plan.checks.problem import Problem, not_yet, unknown
@@ -12,13 +11,7 @@ from fencepost.harness.plan.checks.references import instant_problems, partition
 from fencepost.harness.plan.conditions.condition import AwaitStep
 from fencepost.harness.plan.injects import InjectStep
 from fencepost.harness.plan.model import Plan
-from fencepost.harness.plan.probes import (
-    ApiProbe,
-    HeartbeatProbe,
-    MetadataLogProbe,
-    ProbeStep,
-    ReplicaStateEventProbe,
-)
+from fencepost.harness.plan.requests.request import ProbeStep
 from fencepost.harness.plan.steps import Backup, Bind, Heal, Hold, Produce, Roll, Shutdown, Start, Workload
 
 OF_MANY = ("brokers", "controllers", "followers:")
@@ -35,12 +28,11 @@ def step_problems(plan: Plan) -> Iterator[Problem]:
     for place, step in enumerate(plan.steps):
         at = ("steps", place)
         yield from step_references(at, step, plan, bound)
-        if isinstance(step, AwaitStep | Roll):
+        if isinstance(step, ProbeStep):
+            yield from _probe(at, step, plan, bound)
+        if isinstance(step, AwaitStep | ProbeStep | Roll):
             for key, message in step.problems(plan):
                 yield Problem((*at, key), message)
-        for part in step.unchanged if isinstance(step, ProbeStep) else ():
-            if part != "brokers":
-                yield from partition_problems((*at, "unchanged"), part, plan)
         if isinstance(step, Heal) and step.fault not in faults:
             yield Problem((*at, "fault"), not_yet("fault", step.fault, faults))
         if isinstance(step, Workload):
@@ -60,11 +52,6 @@ def step_problems(plan: Plan) -> Iterator[Problem]:
             yield from _later((*at, "nodes"), step, plan, ended)
         gone = step.nodes if isinstance(step, Shutdown) else step.ended if isinstance(step, AwaitStep) else None
         ended.update((gone,) if isinstance(gone, str) else gone or ())
-        has_user = isinstance(step, HeartbeatProbe | ReplicaStateEventProbe) and step.user is not None
-        if has_user and plan.security != "sasl":
-            yield Problem((*at, "user"), "`user` needs a plan with `security: sasl`")
-        if isinstance(step, ApiProbe | MetadataLogProbe):
-            yield from _claims(at, step, bound)
         name = plan.step_name(place)
         if name in seen:
             yield Problem((*at, "as"), f"a second step is named `{name}`")
@@ -77,45 +64,15 @@ def step_problems(plan: Plan) -> Iterator[Problem]:
             faults.add(name)
 
 
-def _claims(at: tuple[str | int, ...], step: ApiProbe | MetadataLogProbe, bound: set[str]) -> Iterator[Problem]:
-    """Check a request that is written out, and the claims about its answer; note the names that the answer binds."""
-    asked = ("body", step.body) if isinstance(step, ApiProbe) else ("where", step.where)
-    for key, data in (asked, ("answer", step.answer)):
-        for name in messages.bound_names(data):
-            if name not in bound:
-                yield Problem((*at, key), not_yet("bind", name, bound))
-    bound.update(step.binds)
-    if isinstance(step, ApiProbe):
-        yield from _request(at, step)
-        yield from _errors_as_values(at, step)
-    try:
-        for path in (*step.answer, *step.binds.values()):
-            messages.check_path(path)
-    except messages.MessageError as error:
-        yield Problem((*at, "answer"), str(error))
-
-
-def _errors_as_values(at: tuple[str | int, ...], step: ApiProbe) -> Iterator[Problem]:
-    """Check that a request whose `answer` names an error claims no error as its outcome: it would never come."""
-    named = next((path for path in step.answer if path.endswith("error_code")), None)
-    if named is not None and step.expect is not None and step.expect.outcome.startswith("error:"):
-        outcome = step.expect.outcome
-        yield Problem(
-            (*at, "expect"),
-            f"`answer` names `{named}`, so errors are values of the response and the outcome is `served` or "
-            f"`different`, never `{outcome}`: claim `outcome: served`, or take the error out of `answer`",
-        )
-
-
-def _request(at: tuple[str | int, ...], step: ApiProbe) -> Iterator[Problem]:
-    """Check the request against the schema of its newest version."""
-    try:
-        known = [each for each in messages.versions(step.api) if step.version is None or each <= step.version]
-        if not known:
-            raise messages.MessageError(f"`{step.api}` has no version {step.version} or older")
-        messages.build(messages.payload_types(step.api, known[-1])[0], step.body, lambda _: messages.UNKNOWN)
-    except messages.MessageError as error:
-        yield Problem((*at, "body"), str(error))
+def _probe(at: tuple[str | int, ...], step: ProbeStep, plan: Plan, bound: set[str]) -> Iterator[Problem]:
+    """Check the partitions and the bound values that a request names; note the names that its answer binds."""
+    for part in step.unchanged:
+        if part != "brokers":
+            yield from partition_problems((*at, "unchanged"), part, plan)
+    for key, name in step.uses():
+        if name not in bound:
+            yield Problem((*at, key), not_yet("bind", name, bound))
+    bound.update(step.bound)
 
 
 def _when(

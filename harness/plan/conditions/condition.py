@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from abc import abstractmethod
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
@@ -10,9 +9,9 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 from pydantic import model_validator
 
-from fencepost.faults.parameters import key_of
 from fencepost.harness.plan.base import After, Expect, Level, Milliseconds, Name, NodeRef, PlanModel
 from fencepost.harness.plan.observed import Observed
+from fencepost.harness.plan.words import check_phrase
 
 if TYPE_CHECKING:
     from fencepost.harness.plan.model import Plan
@@ -63,14 +62,8 @@ class AwaitStep(PlanModel):
     @classmethod
     def __pydantic_init_subclass__(cls, **options: Any) -> None:
         super().__pydantic_init_subclass__(**options)
-        if "condition" not in cls.model_fields:
-            return
-        phrase = getattr(cls, "phrase", None)
-        if phrase is None:
-            raise TypeError(f"the condition {cls.__name__} has no phrase: say in `phrase` what holds, as a clause")
-        known = {*map(key_of, cls.model_fields), *dir(cls)}
-        if unknown := [key for key in re.findall(r"{(\w+)}", phrase) if key not in known]:
-            raise TypeError(f"the phrase of the condition {cls.__name__} names {unknown[0]}, which it does not have")
+        if "condition" in cls.model_fields:
+            check_phrase(cls, "condition", "what holds, as a clause")
 
     @model_validator(mode="after")
     def _watched_for_a_time(self) -> AwaitStep:

@@ -18,8 +18,8 @@ from fencepost.harness.plan.conditions.condition import AwaitStep
 from fencepost.harness.plan.hash import plain
 from fencepost.harness.plan.injects import InjectStep
 from fencepost.harness.plan.model import Plan
-from fencepost.harness.plan.probes import ProbeStep
 from fencepost.harness.plan.rehearsal import problems_to_run
+from fencepost.harness.plan.requests.request import ProbeStep
 from fencepost.harness.plan.steps import Heal, Hold, Produce, Workload
 
 

@@ -16,7 +16,7 @@ from kio.static.primitive import i32, i64
 from fencepost.cluster_impl.wire import messages as m
 from fencepost.cluster_impl.wire.codec import Message
 from fencepost.cluster_impl.wire.messages import DEFINITIONS
-from fencepost.harness.clients import commands, kip_343
+from fencepost.harness.wire import commands, kip_343
 from tests.cluster_impl.wire.random_messages import random_message
 
 SPOKEN: list[tuple[type[Message], Any]] = [

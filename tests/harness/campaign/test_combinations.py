@@ -16,7 +16,7 @@ from fencepost.harness.plan import Plan
 from fencepost.harness.plan.conditions.converged import Converged
 from fencepost.harness.plan.injects import inject
 from fencepost.harness.plan.model import ProducerSpec, WorkloadSpec
-from fencepost.harness.plan.probes import CreateTopicProbe
+from fencepost.harness.plan.requests.create_topic import CreateTopicProbe
 from fencepost.harness.plan.steps import Bind, Heal, HealAll, Step
 
 PLAIN = WorkloadSpec(producers=(ProducerSpec(name="p-t", topic="t", idempotent=False),))

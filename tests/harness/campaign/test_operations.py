@@ -28,14 +28,12 @@ from fencepost.harness.campaign.script import Script
 from fencepost.harness.campaign.topics import LONGEST, ODD_NAMES, Existence, new_name
 from fencepost.harness.plan.conditions.converged import Converged
 from fencepost.harness.plan.conditions.voters_caught_up import VotersCaughtUp
-from fencepost.harness.plan.probes import (
-    ApiProbe,
-    CreatePartitionsProbe,
-    CreateTopicProbe,
-    DeleteTopicProbe,
-    ProbeStep,
-    ReassignProbe,
-)
+from fencepost.harness.plan.requests.api import ApiProbe
+from fencepost.harness.plan.requests.create_partitions import CreatePartitionsProbe
+from fencepost.harness.plan.requests.create_topic import CreateTopicProbe
+from fencepost.harness.plan.requests.delete_topic import DeleteTopicProbe
+from fencepost.harness.plan.requests.reassign import ReassignProbe
+from fencepost.harness.plan.requests.request import ProbeStep
 from fencepost.harness.plan.steps import ZnodeStep
 from fencepost.harness.targets.registry import load_file
 

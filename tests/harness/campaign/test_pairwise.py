@@ -16,7 +16,7 @@ from fencepost.harness.campaign.planner import features_for
 from fencepost.harness.plan import dump_plan
 from fencepost.harness.plan.checks import problems
 from fencepost.harness.plan.injects import InjectStep
-from fencepost.harness.plan.probes import ProbeStep
+from fencepost.harness.plan.requests.request import ProbeStep
 from fencepost.harness.targets.registry import load_file, names
 
 FAULTS, ROLES = st.sampled_from("abcdef"), st.sampled_from("uvwx")

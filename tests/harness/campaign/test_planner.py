@@ -39,8 +39,9 @@ from fencepost.harness.plan.conditions.converged import Converged
 from fencepost.harness.plan.conditions.topic_created_through import TopicCreatedThrough
 from fencepost.harness.plan.injects import InjectStep
 from fencepost.harness.plan.model import FaultProven
-from fencepost.harness.plan.probes import DeleteTopicProbe, ProbeStep
 from fencepost.harness.plan.rehearsal import problems_to_run
+from fencepost.harness.plan.requests.delete_topic import DeleteTopicProbe
+from fencepost.harness.plan.requests.request import ProbeStep
 from fencepost.harness.plan.steps import Heal, HealAll, Step, Workload
 from fencepost.harness.targets.registry import load_file, names
 

@@ -21,7 +21,11 @@ from fencepost.harness.campaign.script import Script
 from fencepost.harness.campaign.situations.missed import NewProducersWithoutControllers, RecreatedWhileAway
 from fencepost.harness.plan.base import Level
 from fencepost.harness.plan.injects import InjectStep
-from fencepost.harness.plan.probes import ApiProbe, CreateTopicProbe, DeleteTopicProbe, ProbeStep, ProduceProbe
+from fencepost.harness.plan.requests.api import ApiProbe
+from fencepost.harness.plan.requests.create_topic import CreateTopicProbe
+from fencepost.harness.plan.requests.delete_topic import DeleteTopicProbe
+from fencepost.harness.plan.requests.produce import ProduceProbe
+from fencepost.harness.plan.requests.request import ProbeStep
 from fencepost.harness.plan.steps import Heal
 from fencepost.harness.targets.registry import load_file
 

@@ -9,7 +9,7 @@ from fencepost.harness.campaign.operations.members import FullGroup, ShareGroupG
 from fencepost.harness.campaign.operations.operation import Operation
 from fencepost.harness.campaign.operations.transactions import LateEnd
 from fencepost.harness.plan.base import Level
-from fencepost.harness.plan.probes import ApiProbe
+from fencepost.harness.plan.requests.api import ApiProbe
 from fencepost.harness.targets.registry import load_file
 from tests.harness.campaign.test_questions import asked, paused, script
 

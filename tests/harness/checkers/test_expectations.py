@@ -12,7 +12,8 @@ from fencepost.harness.plan.base import After, Expect, ExpectOutcome, KnownBug, 
 from fencepost.harness.plan.conditions.broker_fenced import BrokerFenced
 from fencepost.harness.plan.injects import inject
 from fencepost.harness.plan.model import NodeSpec, Plan, Topology
-from fencepost.harness.plan.probes import MetadataProbe, ProduceProbe
+from fencepost.harness.plan.requests.metadata import MetadataProbe
+from fencepost.harness.plan.requests.produce import ProduceProbe
 from fencepost.harness.plan.steps import Produce, Step
 from fencepost.results.records.events import Event
 from fencepost.results.records.journal import Journal

@@ -18,8 +18,8 @@ from kio.serial import entity_writer
 from kio.static.primitive import i8, i16, i32, i32Timedelta, i64
 
 from fencepost.cluster_impl.wire import messages as m
-from fencepost.harness.clients import drafts
 from fencepost.harness.clients.raw import Closed, NotOffered, RawConnection, Unanswered, Unreadable
+from fencepost.harness.wire import drafts
 from tests.harness.clients.offering import offering
 
 HEARTBEAT = drafts.BrokerHeartbeatRequest(

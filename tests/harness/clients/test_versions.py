@@ -9,9 +9,9 @@ import pytest
 from kio.serial import entity_reader, entity_writer
 
 from fencepost.harness.checkers.segments import records, scan
-from fencepost.harness.clients.old_requests import message_set
 from fencepost.harness.clients.raw import NotOffered
-from fencepost.harness.clients.versions import (
+from fencepost.harness.wire.old_requests import message_set
+from fencepost.harness.wire.versions import (
     ALTER_PARTITION,
     CREATE_TOPICS,
     DELETE_TOPICS,

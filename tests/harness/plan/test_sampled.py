@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from fencepost.harness.plan.model import NodeSpec, Plan, Topology
-from fencepost.harness.plan.probes import CreateTopicProbe
+from fencepost.harness.plan.requests.create_topic import CreateTopicProbe
 from fencepost.harness.plan.sampled import HUGE, SAMPLED, sampled
 
 

@@ -20,7 +20,10 @@ from fencepost.harness.plan.conditions.watches import Watches
 from fencepost.harness.plan.dialect import Dialect
 from fencepost.harness.plan.injects import inject
 from fencepost.harness.plan.model import Plan, Timing, TopicSpec, Topology
-from fencepost.harness.plan.probes import DescribeQuorumProbe, MetadataLogProbe, MetadataProbe, UpdateMetadataProbe
+from fencepost.harness.plan.requests.describe_quorum import DescribeQuorumProbe
+from fencepost.harness.plan.requests.metadata import MetadataProbe
+from fencepost.harness.plan.requests.metadata_log import MetadataLogProbe
+from fencepost.harness.plan.requests.update_metadata import UpdateMetadataProbe
 from fencepost.harness.plan.steps import Bind, Roll, Step
 from fencepost.harness.targets import registry as targets
 from fencepost.harness.targets.registry import UnknownTarget, load, load_file

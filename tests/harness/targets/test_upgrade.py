@@ -12,7 +12,7 @@ from fencepost.harness.errors import InfrastructureError, UsageError
 from fencepost.harness.plan.checks import problems
 from fencepost.harness.plan.conditions.runs_release import RunsRelease
 from fencepost.harness.plan.model import NodeSpec, Plan, Topology
-from fencepost.harness.plan.probes import UpdateFeaturesProbe
+from fencepost.harness.plan.requests.update_features import UpdateFeaturesProbe
 from fencepost.harness.plan.steps import Roll, Step
 from fencepost.harness.targets.registry import VARIABLE, load, load_file
 from fencepost.harness.targets.target import Installation

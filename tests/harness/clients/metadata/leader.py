@@ -15,8 +15,8 @@ from kio.schema.fetch_snapshot.v0 import response as fetch_snapshot
 from kio.schema.types import BrokerId, TopicName
 from kio.static.primitive import Records, i32, i32Timedelta, i64
 
-from fencepost.harness.clients.metadata.fetching import DRAFT_TOPIC
 from fencepost.harness.clients.raw import RawConnection
+from fencepost.harness.plan.dialect import Dialect
 
 NO_TIME = i32Timedelta.parse(timedelta())
 EPOCH = 3
@@ -58,7 +58,7 @@ class LogLeader:
             aborted_transactions=None,
             records=None if behind or offset > self.end + 1 else Records(self.records),
         )
-        topic = fetch.FetchableTopicResponse(topic=TopicName(DRAFT_TOPIC), partitions=(partition,))
+        topic = fetch.FetchableTopicResponse(topic=TopicName(Dialect.KIP_631.metadata_topic), partitions=(partition,))
         return fetch.FetchResponse(throttle_time=NO_TIME, error_code=ErrorCode.none, responses=(topic,))
 
     def _part(self, position: int) -> fetch_snapshot.FetchSnapshotResponse:
@@ -72,7 +72,7 @@ class LogLeader:
             position=i64(position),
             unaligned_records=Records(content[position:]),
         )
-        topic = fetch_snapshot.TopicSnapshot(name=TopicName(DRAFT_TOPIC), partitions=(part,))
+        topic = fetch_snapshot.TopicSnapshot(name=TopicName(Dialect.KIP_631.metadata_topic), partitions=(part,))
         return fetch_snapshot.FetchSnapshotResponse(throttle_time=NO_TIME, error_code=ErrorCode.none, topics=(topic,))
 
     def _described(self) -> quorum.DescribeQuorumResponse:
@@ -85,5 +85,5 @@ class LogLeader:
             current_voters=(),
             observers=(),
         )
-        topic = quorum.TopicData(topic_name=TopicName(DRAFT_TOPIC), partitions=(partition,))
+        topic = quorum.TopicData(topic_name=TopicName(Dialect.KIP_631.metadata_topic), partitions=(partition,))
         return quorum.DescribeQuorumResponse(error_code=ErrorCode.none, topics=(topic,))

@@ -14,11 +14,12 @@ from kio.schema.types import BrokerId, TopicName
 from kio.static.primitive import Records, i32, i32Timedelta, i64
 
 from fencepost.cluster_impl.wire.batches import build
-from fencepost.harness.clients.metadata.fetching import DRAFT_TOPIC, NotLeader
+from fencepost.harness.clients.metadata.fetching import NotLeader
 from fencepost.harness.clients.metadata.tail import Tail
 from fencepost.harness.clients.raw import RawConnection
 from fencepost.harness.plan.dialect import Dialect
 
+TOPIC = TopicName(Dialect.KIP_631.metadata_topic)
 FIVE = build([(None, b"\x03\x00\x02" + 3 * b"\x00\x01x", 0)] * 5, base_offset=0, leader_epoch=3)
 """Records about configuration: they move the offset and nothing else."""
 
@@ -32,7 +33,7 @@ def leader(records: bytes, committed: int, diverging: int = -1) -> RawConnection
         aborted_transactions=None,
         records=Records(records),
     )
-    topic = response.FetchableTopicResponse(topic=TopicName(DRAFT_TOPIC), partitions=(partition,))
+    topic = response.FetchableTopicResponse(topic=TOPIC, partitions=(partition,))
     answer = response.FetchResponse(
         throttle_time=i32Timedelta.parse(timedelta()), error_code=ErrorCode.none, responses=(topic,)
     )
@@ -76,7 +77,7 @@ def with_snapshot(content: bytes, end: int, part: int) -> RawConnection:
                 aborted_transactions=None,
                 records=None,
             )
-            topic = response.FetchableTopicResponse(topic=TopicName(DRAFT_TOPIC), partitions=(partition,))
+            topic = response.FetchableTopicResponse(topic=TOPIC, partitions=(partition,))
             return response.FetchResponse(
                 throttle_time=i32Timedelta.parse(timedelta()), error_code=ErrorCode.none, responses=(topic,)
             )
@@ -93,7 +94,7 @@ def with_snapshot(content: bytes, end: int, part: int) -> RawConnection:
         return snapshot_response.FetchSnapshotResponse(
             throttle_time=i32Timedelta.parse(timedelta()),
             error_code=ErrorCode.none,
-            topics=(snapshot_response.TopicSnapshot(name=TopicName(DRAFT_TOPIC), partitions=(given,)),),
+            topics=(snapshot_response.TopicSnapshot(name=TOPIC, partitions=(given,)),),
         )
 
     connection = create_autospec(RawConnection, instance=True)

@@ -8,13 +8,13 @@ from typing import Any
 import pytest
 
 from fencepost.harness.checkers.coverage import matches
-from fencepost.harness.clients.versions import Api, NotOffered
 from fencepost.harness.engine.errors import StepError
-from fencepost.harness.engine.probes.answer import ProbeOutcome
-from fencepost.harness.engine.probes.api import ask_api
-from fencepost.harness.engine.references import References
+from fencepost.harness.engine.probes.asked import AskedRun
 from fencepost.harness.plan import messages
-from fencepost.harness.plan.probes import ApiProbe
+from fencepost.harness.plan.answers import ProbeOutcome
+from fencepost.harness.plan.requests.api import ApiProbe
+from fencepost.harness.wire.no_answer import NotOffered
+from fencepost.harness.wire.versions import Api
 from tests.harness.engine.still_context import IN_ZOOKEEPER, in_zookeeper, still_context
 
 TIME = {"throttle_time": 0}
@@ -36,8 +36,8 @@ class Connection:
 
 
 @pytest.fixture
-def references(tmp_path: Path) -> References:
-    return still_context(tmp_path, in_zookeeper(), plan=IN_ZOOKEEPER).references
+def run(tmp_path: Path) -> AskedRun:
+    return AskedRun(still_context(tmp_path, in_zookeeper(), plan=IN_ZOOKEEPER), "node-4")
 
 
 def configs(*values: tuple[str, str]) -> dict[str, Any]:
@@ -52,67 +52,67 @@ def describing(**more: Any) -> ApiProbe:
     return ApiProbe(node="node-4", api="describe_configs", body=body, **more)
 
 
-def test_it_is_sent_at_the_newest_version_of_both_sides_or_at_most_at_that_of_the_plan(references: References) -> None:
+def test_it_is_sent_at_the_newest_version_of_both_sides_or_at_most_at_that_of_the_plan(run: AskedRun) -> None:
     connection: Any = Connection(2, configs())
-    ask_api(describing(), connection, references)
-    ask_api(describing(version=1), connection, references)
+    describing().exchange(connection, run)
+    describing(version=1).exchange(connection, run)
     assert [request.__version__ for request in connection.asked] == [2, 1]
 
 
-def test_a_value_that_is_not_as_the_plan_says_is_different_and_says_so(references: References) -> None:
+def test_a_value_that_is_not_as_the_plan_says_is_different_and_says_so(run: AskedRun) -> None:
     connection: Any = Connection(2, configs(("a", "1"), ("b", "2")))
     right = describing(answer={"results[0].configs[name=b].value": "2"})
     wrong = describing(answer={"results[0].configs[].name": ["a"]})
-    assert ask_api(right, connection, references).outcome is ProbeOutcome.SERVED
-    answer = ask_api(wrong, connection, references)
+    assert right.exchange(connection, run).outcome is ProbeOutcome.SERVED
+    answer = wrong.exchange(connection, run)
     assert answer.outcome is ProbeOutcome.DIFFERENT
     assert answer.body["answered"] == {"results[0].configs[].name": ["a", "b"]}
     assert not matches("served", {"outcome": answer.outcome.value, "error": answer.error})
 
 
-def test_an_error_anywhere_is_the_outcome_unless_the_plan_claims_errors(references: References) -> None:
+def test_an_error_anywhere_is_the_outcome_unless_the_plan_claims_errors(run: AskedRun) -> None:
     failed = configs()
     failed["results"][0]["error_code"] = 40
     connection: Any = Connection(2, failed)
-    assert ask_api(describing(), connection, references).error == 40
-    assert ask_api(describing(answer={"results[0].error_code": 40}), connection, references).error is None
+    assert describing().exchange(connection, run).error == 40
+    assert describing(answer={"results[0].error_code": 40}).exchange(connection, run).error is None
 
 
-def test_values_of_a_response_stand_in_later_requests(references: References) -> None:
+def test_values_of_a_response_stand_in_later_requests(run: AskedRun) -> None:
     begun = {**TIME, "error_code": 0, "producer_id": 7, "producer_epoch": 3}
     fields = {"transactional_id": "x", "transaction_timeout": 1000, "producer_id": -1, "producer_epoch": -1}
     binds = {"id": "producer_id", "epoch": "producer_epoch"}
     begin = ApiProbe(node="node-4", api="init_producer_id", body=fields, binds=binds)
-    ask_api(begin, Connection(4, begun), references)  # type: ignore[arg-type]
+    begin.exchange(Connection(4, begun), run)  # type: ignore[arg-type]
     ended = {"transactional_id": "x", "producer_id": "$id", "producer_epoch": "$epoch", "committed": True}
     connection: Any = Connection(3, {**TIME, "error_code": 0})
-    ask_api(ApiProbe(node="node-4", api="end_txn", body=ended), connection, references)
+    ApiProbe(node="node-4", api="end_txn", body=ended).exchange(connection, run)
     assert (connection.asked[0].producer_id, connection.asked[0].producer_epoch) == (7, 3)
 
 
-def test_a_claim_may_be_the_value_of_an_earlier_response(references: References) -> None:
+def test_a_claim_may_be_the_value_of_an_earlier_response(run: AskedRun) -> None:
     path = "results[0].configs[name=a].value"
     before: Any = Connection(2, configs(("a", "1")))
-    ask_api(describing(binds={"was": path}), before, references)
+    describing(binds={"was": path}).exchange(before, run)
     same: Any = describing(answer={path: "$was"})
-    assert ask_api(same, before, references).outcome is ProbeOutcome.SERVED
+    assert same.exchange(before, run).outcome is ProbeOutcome.SERVED
     after: Any = Connection(2, configs(("a", "2")))
-    changed = ask_api(same, after, references)
+    changed = same.exchange(after, run)
     assert changed.outcome is ProbeOutcome.DIFFERENT
     assert changed.body["claimed"] == {path: "1"}
 
 
-def test_what_the_version_of_the_node_does_not_have_is_not_sent(references: References) -> None:
+def test_what_the_version_of_the_node_does_not_have_is_not_sent(run: AskedRun) -> None:
     body = {"group_id": "g", "topics": [], "require_stable": True}
     connection: Any = Connection(5, TIME)
     with pytest.raises(StepError, match="version 5 of offset_fetch: OffsetFetchRequest has no field `require_stable`"):
-        ask_api(ApiProbe(node="node-4", api="offset_fetch", body=body, version=7), connection, references)
+        ApiProbe(node="node-4", api="offset_fetch", body=body, version=7).exchange(connection, run)
     with pytest.raises(NotOffered):
-        ask_api(describing(), Connection(-1, TIME), references)  # type: ignore[arg-type]
+        describing().exchange(Connection(-1, TIME), run)  # type: ignore[arg-type]
     assert connection.asked == []
 
 
-def test_a_batch_is_written_out_with_its_producer(references: References) -> None:
+def test_a_batch_is_written_out_with_its_producer(run: AskedRun) -> None:
     batch = {"producer_id": 7, "producer_epoch": 0, "base_sequence": 0, "records": [{"value": "a"}, {"value": "b"}]}
     data = {"name": "t", "partition_data": [{"index": 0, "records": batch}]}
     request, _ = messages.payload_types("produce", 9)

@@ -10,12 +10,11 @@ import pytest
 from kio.schema.errors import ErrorCode
 from kio.static.primitive import i8, i32, i32Timedelta, i64
 
-from fencepost.harness.clients import drafts
 from fencepost.harness.clients.raw import RawConnection
-from fencepost.harness.engine.probes.answer import ProbeOutcome
-from fencepost.harness.engine.probes.control import ask_heartbeat
-from fencepost.harness.engine.references import References
-from fencepost.harness.plan.probes import HeartbeatProbe
+from fencepost.harness.engine.probes.asked import AskedRun
+from fencepost.harness.plan.answers import ProbeOutcome
+from fencepost.harness.plan.requests.heartbeat import HeartbeatProbe
+from fencepost.harness.wire import drafts
 from tests.harness.engine.still_context import healthy, still_context
 
 GRANTED = drafts.BrokerHeartbeatResponse(
@@ -29,12 +28,12 @@ GRANTED = drafts.BrokerHeartbeatResponse(
 
 
 @pytest.fixture
-def references(tmp_path: Path) -> References:
-    return still_context(tmp_path, healthy()).references
+def run(tmp_path: Path) -> AskedRun:
+    return AskedRun(still_context(tmp_path, healthy()), "node-2")
 
 
 @pytest.mark.parametrize(("port", "sent"), [(None, 9092), (32767, 32767), (40000, 40000 - 65536)])
-def test_a_heartbeat_names_the_port_that_the_plan_has(references: References, port: int | None, sent: int) -> None:
+def test_a_heartbeat_names_the_port_that_the_plan_has(run: AskedRun, port: int | None, sent: int) -> None:
     asked: list[drafts.BrokerHeartbeatRequest] = []
     connection = create_autospec(RawConnection, instance=True)
 
@@ -44,5 +43,5 @@ def test_a_heartbeat_names_the_port_that_the_plan_has(references: References, po
 
     connection.call.side_effect = grant
     guest = HeartbeatProbe(node="node-2", broker="node-5", broker_epoch=-1, state="initial", client_port=port)
-    assert ask_heartbeat(guest, connection, references).outcome is ProbeOutcome.SERVED
+    assert guest.exchange(connection, run).outcome is ProbeOutcome.SERVED
     assert [(each.name, each.port) for each in asked[0].listeners] == [("INTERNAL", 9090), ("CLIENT", sent)]

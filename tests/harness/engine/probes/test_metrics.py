@@ -6,6 +6,8 @@ import asyncio
 import socket
 import threading
 from collections.abc import Iterator
+from types import SimpleNamespace
+from typing import Any
 
 import pytest
 
@@ -13,9 +15,9 @@ from fencepost.cluster_impl.config.values import HostPort
 from fencepost.cluster_impl.metrics.endpoint import MetricsEndpoint
 from fencepost.cluster_impl.metrics.samples import Kind, Sample
 from fencepost.harness.clients.raw import Closed, Unreadable
-from fencepost.harness.engine.probes.answer import ProbeOutcome
-from fencepost.harness.engine.probes.metrics import ask_metrics
-from fencepost.harness.plan.probes import MetricsProbe
+from fencepost.harness.network.addresses import METRICS_PORT
+from fencepost.harness.plan.answers import ProbeOutcome
+from fencepost.harness.plan.requests.metrics import MetricsProbe
 
 SAMPLES = (
     Sample("lag", "A lag.", 3),
@@ -44,6 +46,12 @@ def port() -> Iterator[int]:
     loop.close()
 
 
+def run_at(port: int) -> Any:
+    """Return a run with this port in place of that for metrics."""
+    ports = {METRICS_PORT: port}
+    return SimpleNamespace(dial=lambda of, seconds: socket.create_connection(("127.0.0.1", ports[of]), seconds))
+
+
 @pytest.mark.parametrize(
     ("probe", "outcome"),
     [
@@ -56,8 +64,8 @@ def port() -> Iterator[int]:
 def test_values_are_compared_by_the_name_of_the_metric(
     probe: dict[str, dict[str, float]], outcome: ProbeOutcome, port: int
 ) -> None:
-    asked = MetricsProbe.model_validate({"node": "node-4", **probe})
-    answer = ask_metrics(asked, lambda: socket.create_connection(("127.0.0.1", port), 5))
+    asked = MetricsProbe.model_validate({"node": "node-4", "timeout_ms": 5000, **probe})
+    answer = asked.ask(run_at(port))
     assert answer.outcome is outcome
     assert answer.body["answered"] == {
         name: {"lag": 3, "took_count": 2}.get(name) for name in {**asked.equal, **asked.above}
@@ -69,6 +77,6 @@ def test_a_port_without_metrics_is_no_answer() -> None:
         port = server.getsockname()[1]
         threading.Thread(target=lambda: server.accept()[0].sendall(b"SSH-2.0\r\n"), daemon=True).start()
         with pytest.raises(Unreadable, match="the answer has no metrics"):
-            ask_metrics(MetricsProbe(node="node-4"), lambda: socket.create_connection(("127.0.0.1", port), 5))
+            MetricsProbe(node="node-4", timeout_ms=5000).ask(run_at(port))
     with pytest.raises(Closed, match="refused"):
-        ask_metrics(MetricsProbe(node="node-4"), lambda: socket.create_connection(("127.0.0.1", port), 5))
+        MetricsProbe(node="node-4", timeout_ms=5000).ask(run_at(port))

@@ -6,10 +6,11 @@ from pathlib import Path
 
 import pytest
 
-from fencepost.harness.engine.probes.answer import ProbeAnswer, ProbeOutcome
 from fencepost.harness.engine.probes.prober import Prober
+from fencepost.harness.plan.answers import ProbeAnswer, ProbeOutcome
 from fencepost.harness.plan.base import ExpectOutcome, Level
-from fencepost.harness.plan.probes import ApiProbe, MetricsProbe
+from fencepost.harness.plan.requests.api import ApiProbe
+from fencepost.harness.plan.requests.metrics import MetricsProbe
 from fencepost.results.records.journal import read_journal
 from tests.harness.engine.still_context import healthy, still_context
 

@@ -15,35 +15,22 @@ from kio.schema.list_partition_reassignments.v0 import response as listed
 from kio.schema.types import BrokerId, TopicName
 from kio.static.primitive import i8, i16, i32, i32Timedelta, i64
 
-from fencepost.harness.clients import commands, kip_343
 from fencepost.harness.clients.metadata.image import AdvertisedListener, BrokerEntry
-from fencepost.harness.clients.versions import Api
 from fencepost.harness.engine.errors import StepError
-from fencepost.harness.engine.probes.answer import ProbeOutcome
-from fencepost.harness.engine.probes.commands import ask_leader_and_isr, ask_stop_replica, ask_update_metadata
-from fencepost.harness.engine.probes.requests import (
-    ask_controlled_shutdown,
-    ask_create_partitions,
-    ask_isr_change,
-    ask_list_reassignments,
-    ask_metadata_heartbeat,
-    ask_reassign,
-    ask_replica_state_event,
-)
-from fencepost.harness.engine.references import References
-from fencepost.harness.plan.probes import (
-    ControlledShutdownProbe,
-    CreatePartitionsProbe,
-    EventTopic,
-    IsrChangeProbe,
-    LeaderAndIsrProbe,
-    ListReassignmentsProbe,
-    MetadataHeartbeatProbe,
-    ReassignProbe,
-    ReplicaStateEventProbe,
-    StopReplicaProbe,
-    UpdateMetadataProbe,
-)
+from fencepost.harness.engine.probes.asked import AskedRun
+from fencepost.harness.plan.answers import ProbeOutcome
+from fencepost.harness.plan.requests.controlled_shutdown import ControlledShutdownProbe
+from fencepost.harness.plan.requests.create_partitions import CreatePartitionsProbe
+from fencepost.harness.plan.requests.isr_change import IsrChangeProbe
+from fencepost.harness.plan.requests.leader_and_isr import LeaderAndIsrProbe
+from fencepost.harness.plan.requests.list_reassignments import ListReassignmentsProbe
+from fencepost.harness.plan.requests.metadata_heartbeat import MetadataHeartbeatProbe
+from fencepost.harness.plan.requests.reassign import ReassignProbe
+from fencepost.harness.plan.requests.replica_state_event import EventTopic, ReplicaStateEventProbe
+from fencepost.harness.plan.requests.stop_replica import StopReplicaProbe
+from fencepost.harness.plan.requests.update_metadata import UpdateMetadataProbe
+from fencepost.harness.wire import commands, kip_343
+from fencepost.harness.wire.versions import Api
 from tests.harness.engine.still_context import IN_ZOOKEEPER, image, in_zookeeper, still_context
 
 
@@ -65,9 +52,9 @@ class Connection:
 
 
 @pytest.fixture
-def references(tmp_path: Path) -> References:
+def run(tmp_path: Path) -> AskedRun:
     """Broker 4 is the controller at epoch 5 and leads t-0 at epoch 3, version 7; brokers have epochs 14 and 15."""
-    return still_context(tmp_path, in_zookeeper(), plan=IN_ZOOKEEPER).references
+    return AskedRun(still_context(tmp_path, in_zookeeper(), plan=IN_ZOOKEEPER), "node-5")
 
 
 def answer_of(error: ErrorCode, *partitions: ErrorCode) -> commands.LeaderAndIsrResponse:
@@ -77,10 +64,10 @@ def answer_of(error: ErrorCode, *partitions: ErrorCode) -> commands.LeaderAndIsr
     )
 
 
-def test_a_command_repeats_what_zookeeper_holds_with_the_epochs_that_the_plan_names(references: References) -> None:
+def test_a_command_repeats_what_zookeeper_holds_with_the_epochs_that_the_plan_names(run: AskedRun) -> None:
     connection: Any = Connection(answer_of(ErrorCode.none, ErrorCode.none))
     probe = LeaderAndIsrProbe(node="node-5", topic="t", controller_epoch="stale", broker_epoch="stale")
-    assert ask_leader_and_isr(probe, "node-5", connection, references).outcome is ProbeOutcome.SERVED
+    assert probe.exchange(connection, run).outcome is ProbeOutcome.SERVED
     (request,) = connection.asked
     assert (request.controller_id, request.controller_epoch, request.broker_epoch) == (4, 4, 14)
     (partition,) = request.topics[0].partitions
@@ -88,11 +75,11 @@ def test_a_command_repeats_what_zookeeper_holds_with_the_epochs_that_the_plan_na
     assert (partition.isr, partition.replicas) == ((4, 5), (4, 5))
 
 
-def test_a_command_may_name_another_leader_and_isr(references: References) -> None:
+def test_a_command_may_name_another_leader_and_isr(run: AskedRun) -> None:
     connection: Any = Connection(answer_of(ErrorCode.none), answer_of(ErrorCode.none))
     probe = LeaderAndIsrProbe(node="node-5", topic="t", leader="node-5", isr="node-5", leader_epoch=9, version=1)
-    ask_leader_and_isr(probe, "node-5", connection, references)
-    ask_leader_and_isr(probe.model_copy(update={"leader": "none", "isr": "none"}), "node-5", connection, references)
+    probe.exchange(connection, run)
+    probe.model_copy(update={"leader": "none", "isr": "none"}).exchange(connection, run)
     first, second = (request.topics[0].partitions[0] for request in connection.asked)
     assert (first.leader, first.isr, first.leader_epoch, first.version) == (5, (5,), 9, 1)
     assert (second.leader, second.isr) == (-1, ())
@@ -107,20 +94,20 @@ def test_a_command_may_name_another_leader_and_isr(references: References) -> No
     ],
 )
 def test_a_refusal_of_the_whole_is_distinguished_from_that_of_a_partition(
-    answer: commands.LeaderAndIsrResponse, error: int | None, of: str | None, references: References
+    answer: commands.LeaderAndIsrResponse, error: int | None, of: str | None, run: AskedRun
 ) -> None:
     connection: Any = Connection(answer)
-    found = ask_leader_and_isr(LeaderAndIsrProbe(node="node-5", topic="t"), "node-5", connection, references)
+    found = LeaderAndIsrProbe(node="node-5", topic="t").exchange(connection, run)
     assert (found.error, found.body.get("of")) == (error, of)
 
 
-def test_metadata_is_sent_as_it_is_with_the_registration_of_each_live_broker(references: References) -> None:
-    observer: Any = references.observations
+def test_metadata_is_sent_as_it_is_with_the_registration_of_each_live_broker(run: AskedRun) -> None:
+    observer: Any = run.observations
     endpoint = AdvertisedListener("INTERNAL", "node-4", 9090, "SASL_PLAINTEXT")
     brokers = {4: BrokerEntry(4, 14, "active", 14, 5, (endpoint,)), 5: BrokerEntry(5, 15, "inactive", 15, 5)}
-    observer.now = replace(references.now, image=replace(image(), brokers=brokers))
+    observer.now = replace(run.now, image=replace(image(), brokers=brokers))
     connection: Any = Connection(commands.UpdateMetadataResponse(error_code=ErrorCode.stale_broker_epoch))
-    found = ask_update_metadata(UpdateMetadataProbe(node="node-5", broker_epoch=3), "node-5", connection, references)
+    found = UpdateMetadataProbe(node="node-5", broker_epoch=3).exchange(connection, run)
     assert (found.outcome, found.error) == (ProbeOutcome.REFUSED, 77)
     (request,) = connection.asked
     (broker,) = request.live_brokers
@@ -128,24 +115,24 @@ def test_metadata_is_sent_as_it_is_with_the_registration_of_each_live_broker(ref
     assert request.topics[0].partitions[0].leader_epoch == 3
 
 
-def test_a_replica_is_stopped_at_an_epoch(references: References) -> None:
+def test_a_replica_is_stopped_at_an_epoch(run: AskedRun) -> None:
     error = commands.StopReplicaPartitionError(
         topic_name="t", partition_index=i32(0), error_code=ErrorCode.fenced_leader_epoch
     )
     connection: Any = Connection(commands.StopReplicaResponse(error_code=ErrorCode.none, partitions=(error,)))
     probe = StopReplicaProbe(node="node-5", topic="t", leader_epoch="stale", delete=True)
-    assert ask_stop_replica(probe, "node-5", connection, references).error == 74
+    assert probe.exchange(connection, run).error == 74
     partition = connection.asked[0].topics[0].partitions[0]
     assert (partition.leader_epoch, partition.delete_partition) == (2, True)
 
 
-def test_a_shutdown_reports_what_the_broker_still_leads(references: References) -> None:
+def test_a_shutdown_reports_what_the_broker_still_leads(run: AskedRun) -> None:
     remaining = commands.RemainingPartition(topic_name="t", partition_index=i32(0))
     connection: Any = Connection(
         commands.ControlledShutdownResponse(error_code=ErrorCode.none, remaining_partitions=(remaining,))
     )
     probe = ControlledShutdownProbe(node="node-4", broker="node-5", broker_epoch="stale")
-    assert ask_controlled_shutdown(probe, connection, references).body["remaining"] == ["t-0"]
+    assert probe.exchange(connection, run).body["remaining"] == ["t-0"]
     assert (connection.asked[0].broker_id, connection.asked[0].broker_epoch) == (5, 14)
 
 
@@ -155,21 +142,21 @@ def heartbeat(error: int, state: int = 2) -> kip_343.MetadataHeartbeatResponse:
     )
 
 
-def test_private_errors_have_their_names(references: References) -> None:
+def test_private_errors_have_their_names(run: AskedRun) -> None:
     connection: Any = Connection(heartbeat(0), heartbeat(1343))
     probe = MetadataHeartbeatProbe(node="node-4", broker="node-5", state="stopping")
-    served = ask_metadata_heartbeat(probe, connection, references)
+    served = probe.exchange(connection, run)
     assert (served.outcome, served.body["state"]) == (ProbeOutcome.SERVED, "active")
-    refused = ask_metadata_heartbeat(probe.model_copy(update={"incarnation": "stale"}), connection, references)
+    refused = probe.model_copy(update={"incarnation": "stale"}).exchange(connection, run)
     assert (refused.error, refused.body["error"]) == (1343, "invalid_incarnation_id")
     assert [(each.incarnation_id, each.target_state) for each in connection.asked] == [(15, 3), (14, 3)]
 
 
-def test_a_heartbeat_of_kip_343_is_claimed_by_its_values(references: References) -> None:
+def test_a_heartbeat_of_kip_343_is_claimed_by_its_values(run: AskedRun) -> None:
     connection: Any = Connection(heartbeat(0), heartbeat(0))
     probe = MetadataHeartbeatProbe(node="node-4", broker="node-5", answer={"broker": 5, "state": "active"})
-    assert ask_metadata_heartbeat(probe, connection, references).outcome is ProbeOutcome.SERVED
-    wrong = ask_metadata_heartbeat(probe.model_copy(update={"answer": {"state": "inactive"}}), connection, references)
+    assert probe.exchange(connection, run).outcome is ProbeOutcome.SERVED
+    wrong = probe.model_copy(update={"answer": {"state": "inactive"}}).exchange(connection, run)
     assert wrong.outcome is ProbeOutcome.DIFFERENT
     assert (wrong.body["claimed"], wrong.body["answered"]) == ({"state": "inactive"}, {"state": "active"})
 
@@ -181,34 +168,34 @@ def isr_change(error: int, *results: int) -> kip_343.IsrChangeResponse:
 
 @pytest.mark.parametrize(("answer", "error"), [(isr_change(41), 41), (isr_change(0, 6), 6), (isr_change(0, 0), None)])
 def test_an_isr_change_fails_as_a_whole_or_for_its_partition(
-    answer: kip_343.IsrChangeResponse, error: int | None, references: References
+    answer: kip_343.IsrChangeResponse, error: int | None, run: AskedRun
 ) -> None:
     connection: Any = Connection(answer)
     probe = IsrChangeProbe(node="node-4", broker="node-4", topic="t", isr="none")
-    assert ask_isr_change(probe, connection, references).error == error
+    assert probe.exchange(connection, run).error == error
     assert connection.asked[0].topics[0].partitions[0].isr == ()
 
 
-def test_an_event_names_topics_with_and_without_partitions(references: References) -> None:
+def test_an_event_names_topics_with_and_without_partitions(run: AskedRun) -> None:
     result = kip_343.EventPartitionResult(partition_id=i32(0), error_code=i32(3))
     topic = kip_343.EventTopicResult(topic="t", partitions=(result,))
     connection: Any = Connection(kip_343.ReplicaStateEventResponse(error_code=i32(0), topics=(topic,)))
     named = (EventTopic(topic="t", partitions=(0,)), EventTopic(topic="u"))
     probe = ReplicaStateEventProbe(node="node-4", broker="node-5", topics=named, event_type=2)
-    found = ask_replica_state_event(probe, connection, references)
+    found = probe.exchange(connection, run)
     assert (found.error, found.body["partitions"]) == (3, {"t-0": 3})
     (request,) = connection.asked
     assert [len(topic.partitions) for topic in request.topics] == [1, 0]
     assert (request.broker_epoch, request.event_type) == (15, 2)
 
 
-def test_the_first_epoch_has_no_stale_one(references: References) -> None:
-    observer: Any = references.observations
-    observer.now = replace(references.now, image=image(replace(image().partitions["t-0"], leader_epoch=0)))
+def test_the_first_epoch_has_no_stale_one(run: AskedRun) -> None:
+    observer: Any = run.observations
+    observer.now = replace(run.now, image=image(replace(image().partitions["t-0"], leader_epoch=0)))
     probe = LeaderAndIsrProbe(node="node-5", topic="t", leader_epoch="stale")
     unused: Any = Connection()
     with pytest.raises(StepError, match="there is no earlier one to send as stale"):
-        ask_leader_and_isr(probe, "node-5", unused, references)
+        probe.exchange(unused, run)
 
 
 NO_TIME = i32Timedelta.parse(timedelta(0))
@@ -225,23 +212,23 @@ def reassigned(error: ErrorCode, *partitions: ErrorCode) -> altered.AlterPartiti
     )
 
 
-def test_a_partition_is_reassigned_to_nodes_in_their_order_or_no_longer(references: References) -> None:
+def test_a_partition_is_reassigned_to_nodes_in_their_order_or_no_longer(run: AskedRun) -> None:
     connection: Any = Connection(reassigned(ErrorCode.none, ErrorCode.none), reassigned(ErrorCode.none, ErrorCode(85)))
     probe = ReassignProbe(node="node-4", partition="a-t-1", to=("node-5", "node-4"))
-    assert ask_reassign(probe, connection, references).outcome is ProbeOutcome.SERVED
-    refused = ask_reassign(probe.model_copy(update={"to": None}), connection, references)
+    assert probe.exchange(connection, run).outcome is ProbeOutcome.SERVED
+    refused = probe.model_copy(update={"to": None}).exchange(connection, run)
     assert (refused.error, refused.body["message"]) == (85, "why")
     asked = [request.topics[0] for request in connection.asked]
     assert [(topic.name, topic.partitions[0].partition_index) for topic in asked] == [("a-t", 1)] * 2
     assert [topic.partitions[0].replicas for topic in asked] == [(5, 4), None]
 
 
-def test_a_reassignment_can_be_refused_as_a_whole(references: References) -> None:
+def test_a_reassignment_can_be_refused_as_a_whole(run: AskedRun) -> None:
     connection: Any = Connection(reassigned(ErrorCode.request_timed_out))
-    assert ask_reassign(ReassignProbe(node="node-4", partition="t-0"), connection, references).error == 7
+    assert ReassignProbe(node="node-4", partition="t-0").exchange(connection, run).error == 7
 
 
-def test_what_is_being_reassigned_is_reported_by_partition(references: References) -> None:
+def test_what_is_being_reassigned_is_reported_by_partition(run: AskedRun) -> None:
     moving = listed.OngoingPartitionReassignment(
         partition_index=i32(0),
         replicas=(BrokerId(4), BrokerId(5)),
@@ -254,15 +241,15 @@ def test_what_is_being_reassigned_is_reported_by_partition(references: Reference
             throttle_time=NO_TIME, error_code=ErrorCode.none, error_message=None, topics=topics
         )
     )
-    answer = ask_list_reassignments(ListReassignmentsProbe(node="node-4"), connection, references)
+    answer = ListReassignmentsProbe(node="node-4").exchange(connection, run)
     assert answer.body["moving"] == {"t-0": {"replicas": [4, 5], "adding": [5], "removing": [4]}}
 
 
-def test_partitions_are_added_up_to_a_number(references: References) -> None:
+def test_partitions_are_added_up_to_a_number(run: AskedRun) -> None:
     result = created.CreatePartitionsTopicResult(
         name=TopicName("t"), error_code=ErrorCode.invalid_partitions, error_message="it has 3"
     )
     connection: Any = Connection(created.CreatePartitionsResponse(throttle_time=NO_TIME, results=(result,)))
-    answer = ask_create_partitions(CreatePartitionsProbe(node="node-4", topic="t", count=2), connection, references)
+    answer = CreatePartitionsProbe(node="node-4", topic="t", count=2).exchange(connection, run)
     assert (answer.error, answer.body["message"]) == (37, "it has 3")
     assert (connection.asked[0].topics[0].count, connection.asked[0].validate_only) == (2, False)

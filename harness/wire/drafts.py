@@ -11,7 +11,7 @@ from typing import ClassVar
 from kio.schema.errors import ErrorCode
 from kio.static.primitive import i8, i16, i32, i32Timedelta, i64
 
-from fencepost.harness.clients.entities import (
+from fencepost.harness.wire.entities import (
     BOOL,
     DURATION,
     ERROR,

@@ -10,7 +10,7 @@ from typing import Any, ClassVar
 from kio.schema.errors import ErrorCode
 from kio.static.primitive import i8, i16, i32, i64
 
-from fencepost.harness.clients.entities import (
+from fencepost.harness.wire.entities import (
     BOOL,
     ERROR,
     INT8,

@@ -9,7 +9,7 @@ from typing import ClassVar
 
 from kio.static.primitive import i8, i16, i32, i64
 
-from fencepost.harness.clients.entities import (
+from fencepost.harness.wire.entities import (
     INT8,
     INT16,
     INT32,
@@ -19,8 +19,6 @@ from fencepost.harness.clients.entities import (
     PlainRequest,
     PlainResponse,
 )
-
-PRIVATE_ERRORS = {1343: "invalid_incarnation_id", 1589: "unknown_replica_event_type"}
 
 
 class HeartbeatState(IntEnum):

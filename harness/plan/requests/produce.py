@@ -6,20 +6,23 @@ Each is journalled as a `send` as well, so that the checkers hold the cluster to
 from __future__ import annotations
 
 import io
-from datetime import UTC, datetime, timedelta
-from typing import Any
+from datetime import UTC, datetime
+from typing import Any, Literal
 
 from kio.records.schema import NewRecordBatch, Record
 from kio.records.writers import write_batch
 from kio.schema.errors import ErrorCode
 from kio.schema.types import TopicName
-from kio.static.primitive import Records, TZAwareMicros, i8, i16, i32, i32Timedelta, i64
+from kio.static.primitive import Records, TZAwareMicros, i8, i16, i32, i64
 
-from fencepost.harness.clients.old_requests import message_set
-from fencepost.harness.clients.raw import NoAnswer, RawConnection
-from fencepost.harness.clients.versions import PRODUCE
-from fencepost.harness.engine.probes.answer import ProbeAnswer, ProbeOutcome, answered
+from fencepost.harness.network.layout import Listener
+from fencepost.harness.plan.answers import ProbeAnswer, ProbeOutcome, answered
+from fencepost.harness.plan.asked import Asked, Connection
 from fencepost.harness.plan.base import Acks
+from fencepost.harness.plan.requests.request import OfPartition, milliseconds
+from fencepost.harness.wire.no_answer import NoAnswer
+from fencepost.harness.wire.old_requests import message_set
+from fencepost.harness.wire.versions import PRODUCE
 from fencepost.results.records.journal import JournalWriter
 
 WITH_BATCHES = 3
@@ -45,8 +48,29 @@ WHILE_IT_WAITED = frozenset(
 """At acks=all these errors may come after the append, too: the leader was deposed while the record waited."""
 
 
+class ProduceProbe(OfPartition):
+    """One record, sent directly to this node. With acks 0 there is no response: the outcome is `unanswered`."""
+
+    phrase = "Produce to {node} directly, acks={acks}"
+    listener = Listener.CLIENT
+    request: Literal["produce"] = "produce"
+    acks: Acks = 1
+
+    def exchange(self, connection: Connection, run: Asked) -> ProbeAnswer:
+        return send_record(
+            connection,
+            run.journal,
+            process=run.step,
+            number=run.nth,
+            topic=self.topic,
+            partition=self.partition,
+            acks=self.acks,
+            timeout_ms=self.timeout_ms,
+        )
+
+
 def send_record(
-    connection: RawConnection,
+    connection: Connection,
     journal: JournalWriter,
     *,
     process: str,
@@ -56,7 +80,7 @@ def send_record(
     acks: Acks,
     timeout_ms: int,
 ) -> ProbeAnswer:
-    """Send one record in one batch. Raise `raw.NoAnswer` without an answer; at acks 0 it is always `unanswered`."""
+    """Send one record in one batch. Raise NoAnswer without an answer; at acks 0 it is always `unanswered`."""
     api = connection.newest(PRODUCE)
     value = f"{process}-{number}"
     data: dict[str, object] = {"process": process, "f": "send", "topic": topic, "partition": partition}
@@ -89,7 +113,7 @@ def _request(api: Any, topic: str, partition: int, acks: Acks, timeout_ms: int, 
     records = Records((message_set if old else _batch)(value.encode()))
     return api.ProduceRequest(
         acks=i16(-1 if acks == "all" else acks),
-        timeout=i32Timedelta.parse(timedelta(milliseconds=timeout_ms)),
+        timeout=milliseconds(timeout_ms),
         topic_data=(
             api.request.TopicProduceData(
                 name=TopicName(topic),

@@ -1,4 +1,4 @@
-"""Outcomes of probes, in the terms of the plan."""
+"""Outcomes of requests, in the terms of the plan."""
 
 from __future__ import annotations
 
@@ -8,7 +8,8 @@ from enum import StrEnum
 
 from kio.schema.errors import ErrorCode
 
-from fencepost.harness.clients.kip_343 import PRIVATE_ERRORS
+PRIVATE_ERRORS = {1343: "invalid_incarnation_id", 1589: "unknown_replica_event_type"}
+"""Errors of KIP-343 and of ReplicaStateEvent, which kio does not know."""
 
 
 class ProbeOutcome(StrEnum):
@@ -46,6 +47,15 @@ def answered(error: ErrorCode | int, **body: object) -> ProbeAnswer:
     if error == ErrorCode.none:
         return ProbeAnswer(ProbeOutcome.SERVED, None, body)
     return ProbeAnswer(ProbeOutcome.REFUSED, int(error), {"error": _name(int(error)), **body})
+
+
+def compared(claims: Mapping[str, object], found: Mapping[str, object], code: int, **body: object) -> ProbeAnswer:
+    """Return the outcome of `code`, or `different` with each value that is not the one that the plan claims."""
+    wrong = {key: found[key] for key, claim in claims.items() if found[key] != claim}
+    if code == ErrorCode.none and wrong:
+        of_wrong = {key: claims[key] for key in wrong}
+        return ProbeAnswer(ProbeOutcome.DIFFERENT, None, {"claimed": of_wrong, "answered": wrong, **body})
+    return answered(code, **body)
 
 
 def _name(error: int) -> str:

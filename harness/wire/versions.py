@@ -7,24 +7,16 @@ from dataclasses import dataclass, fields, replace
 from importlib import import_module
 from typing import Any, TypeVar
 
-from fencepost.harness.clients import old_requests
-from fencepost.harness.clients.framed import NoAnswer
+from fencepost.harness.wire import old_requests
+from fencepost.harness.wire.no_answer import NotOffered
+
+CLIENT_ID = "fencepost"
+"""The name of the harness in its requests."""
 
 Offered = Mapping[int, tuple[int, int]]
 """The lowest and the highest version that a node takes, by API key."""
 
 Entity = TypeVar("Entity")
-
-
-class NotOffered(NoAnswer):
-    """The node takes no version of the request that the harness speaks, so the request was not sent.
-
-    `reason` is the message without the address of the node.
-    """
-
-    def __init__(self, peer: str, reason: str) -> None:
-        super().__init__(f"{peer} {reason}")
-        self.reason = reason
 
 
 @dataclass(frozen=True)
@@ -71,12 +63,16 @@ PRODUCE = Api(0, "Produce", "produce", 2, 9)
 FETCH = Api(1, "Fetch", "fetch", 3, 15)
 LIST_OFFSETS = Api(2, "ListOffsets", "list_offsets", 1, 7)
 CREATE_TOPICS = Api(19, "CreateTopics", "create_topics", 1, 7)
+API_VERSIONS = Api(18, "ApiVersions", "api_versions", 3, 3)
 DELETE_TOPICS = Api(20, "DeleteTopics", "delete_topics", 0, 5)
 DESCRIBE_CONFIGS = Api(32, "DescribeConfigs", "describe_configs", 1, 4)
 CREATE_PARTITIONS = Api(37, "CreatePartitions", "create_partitions", 0, 2)
+ALTER_PARTITION_REASSIGNMENTS = Api(45, "AlterPartitionReassignments", "alter_partition_reassignments", 0, 0)
+LIST_PARTITION_REASSIGNMENTS = Api(46, "ListPartitionReassignments", "list_partition_reassignments", 0, 0)
 VOTE = Api(52, "Vote", "vote", 0, 0)
 DESCRIBE_QUORUM = Api(55, "DescribeQuorum", "describe_quorum", 0, 1)
 ALTER_PARTITION = Api(56, "AlterPartition", "alter_partition", 2, 3)
+UPDATE_FEATURES = Api(57, "UpdateFeatures", "update_features", 1, 1)
 BROKER_HEARTBEAT = Api(63, "BrokerHeartbeat", "broker_heartbeat", 0, 0)
 
 

@@ -12,7 +12,7 @@ from typing import ClassVar
 from kio.schema.errors import ErrorCode
 from kio.static.primitive import Records, i16, i32, i32Timedelta, i64
 
-from fencepost.harness.clients.entities import (
+from fencepost.harness.wire.entities import (
     BOOL,
     DURATION,
     ERROR,

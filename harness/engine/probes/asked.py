@@ -1,0 +1,82 @@
+"""A run in progress, as the requests of its plan see it: what `plan.asked` describes."""
+
+from __future__ import annotations
+
+import socket
+from collections.abc import Mapping
+from typing import Any, cast
+
+from kio.schema.errors import ErrorCode
+
+from fencepost.harness.clients.login import log_in
+from fencepost.harness.clients.metadata.image import Image, PartitionEntry
+from fencepost.harness.clients.raw import RawConnection
+from fencepost.harness.engine.context import Context
+from fencepost.harness.engine.probes.metadata_log import plain_log
+from fencepost.harness.engine.references import References
+from fencepost.harness.network.layout import Listener
+from fencepost.harness.plan.answers import ProbeAnswer, answered
+from fencepost.harness.plan.asked import Connection
+from fencepost.harness.plan.base import NodeRef, Value
+from fencepost.harness.plan.requests.request import KafkaRequest
+from fencepost.harness.targets.security import BROKER_USER, PASSWORDS
+
+
+class AskedRun(References):
+    """The references of a run, and what else one request to one node asks. Its methods: `plan.asked.Asked`."""
+
+    def __init__(self, context: Context, receiver: str, step: str = "probe", nth: int = 0) -> None:
+        known = context.references
+        super().__init__(known.plan, known.dialect, known.observations, known.clock, known.bound)
+        self.receiver = receiver
+        self.step = step
+        self.nth = nth
+        self.journal = context.journal
+        self._cluster = context.cluster
+        self._clients = context.clients
+
+    @property
+    def cluster_id(self) -> str:
+        return self._cluster.cluster_id
+
+    @property
+    def decided(self) -> Image:
+        return self.now.image
+
+    def decided_partition(self, name: str) -> PartitionEntry:
+        return self.once_resolved(lambda: self.partition_entry(name))
+
+    def quorum_id(self, ref: NodeRef) -> int:
+        return self.plan.node(self.node(ref)).quorum_id
+
+    def metadata_offset(self, value: Value) -> int:
+        return self.number(value, "the metadata offset", lambda: self.decided.offset)
+
+    def bind(self, name: str, value: Any) -> None:
+        self.bound[name] = value
+
+    def over_connection(self, probe: KafkaRequest) -> ProbeAnswer:
+        listener, seconds = self._listener(probe), probe.timeout_ms / 1000
+        with self._clients.connect(self.receiver, listener, seconds, login=False) as connection:
+            refused = None if listener is Listener.CLIENT else self._log_in(probe, connection)
+            return refused or probe.exchange(connection, self)
+
+    def dial(self, port: int, seconds: float) -> socket.socket:
+        return self._cluster.dial(self.receiver, port, seconds)
+
+    def metadata_log(self, connection: Connection) -> Mapping[str, Any] | ProbeAnswer:
+        return plain_log(cast("RawConnection", connection))
+
+    def _listener(self, probe: KafkaRequest) -> Listener:
+        asked = self._cluster.node(self.receiver)
+        if asked.is_controller and (not asked.is_broker or probe.node == "active-controller"):
+            return Listener.CONTROLLER
+        return probe.listener
+
+    def _log_in(self, probe: KafkaRequest, connection: RawConnection) -> ProbeAnswer | None:
+        """Log in as the broker user, or the probe's. Return the listener's refusal, None on success."""
+        if self.plan.security != "sasl" or not probe.logs_in:
+            return None
+        user = probe.sender or BROKER_USER
+        error = log_in(connection, user, PASSWORDS.get(user, ""))
+        return None if error is ErrorCode.none else answered(error, user=user)

@@ -1,0 +1,52 @@
+"""The creation of a topic."""
+
+from __future__ import annotations
+
+from typing import Annotated, Literal
+
+from kio.schema.errors import ErrorCode
+from kio.schema.types import TopicName
+from kio.static.primitive import i16, i32
+from pydantic import Field
+
+from fencepost.harness.network.layout import Listener
+from fencepost.harness.plan.answers import ProbeAnswer, answered
+from fencepost.harness.plan.asked import Asked, Connection
+from fencepost.harness.plan.requests.request import KafkaRequest, milliseconds
+from fencepost.harness.wire.versions import CREATE_TOPICS
+
+
+class CreateTopicProbe(KafkaRequest):
+    """CreateTopics for one topic. The cluster chooses the replicas."""
+
+    phrase = "Create the topic {topic} through {node}"
+    listener = Listener.CLIENT
+    request: Literal["create-topic"] = "create-topic"
+    topic: str
+    partitions: Annotated[int, Field(ge=1)] = 1
+    replicas: Annotated[int, Field(ge=1)] = 3
+
+    def exchange(self, connection: Connection, run: Asked) -> ProbeAnswer:
+        error, message = create_topic(connection, self.topic, self.partitions, self.replicas, self.timeout_ms)
+        return answered(error, message=message)
+
+
+def create_topic(
+    connection: Connection, topic: str, partitions: int, replicas: int, timeout_ms: int
+) -> tuple[ErrorCode, str | None]:
+    """Request a topic, and return the node's error and message. Raise NoAnswer without an answer."""
+    api = connection.newest(CREATE_TOPICS)
+    request = api.CreateTopicsRequest(
+        topics=(
+            api.request.CreatableTopic(
+                name=TopicName(topic),
+                num_partitions=i32(partitions),
+                replication_factor=i16(replicas),
+                assignments=(),
+                configs=(),
+            ),
+        ),
+        timeout=milliseconds(timeout_ms),
+    )
+    result = connection.call(request, api.CreateTopicsResponse, timeout_ms / 1000).topics[0]
+    return result.error_code, result.error_message

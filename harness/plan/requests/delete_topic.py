@@ -1,0 +1,33 @@
+"""The deletion of a topic."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Literal
+
+from kio.schema.types import TopicName
+
+from fencepost.harness.network.layout import Listener
+from fencepost.harness.plan.answers import ProbeAnswer, answered
+from fencepost.harness.plan.asked import Asked, Connection
+from fencepost.harness.plan.requests.request import KafkaRequest, milliseconds
+from fencepost.harness.wire.versions import DELETE_TOPICS
+
+
+class DeleteTopicProbe(KafkaRequest):
+    """DeleteTopics for one topic."""
+
+    phrase = "Delete the topic {topic} through {node}"
+    listener = Listener.CLIENT
+    request: Literal["delete-topic"] = "delete-topic"
+    topic: str
+
+    @property
+    def journalled(self) -> Mapping[str, object]:
+        return {"topic": self.topic}
+
+    def exchange(self, connection: Connection, run: Asked) -> ProbeAnswer:
+        api = connection.newest(DELETE_TOPICS)
+        request = api.DeleteTopicsRequest(topic_names=(TopicName(self.topic),), timeout=milliseconds(self.timeout_ms))
+        result = connection.call(request, api.DeleteTopicsResponse).responses[0]
+        return answered(result.error_code, message=getattr(result, "error_message", None))

@@ -1,0 +1,34 @@
+"""The reassignments under way."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from fencepost.harness.network.layout import Listener
+from fencepost.harness.plan.answers import ProbeAnswer, answered
+from fencepost.harness.plan.asked import Asked, Connection
+from fencepost.harness.plan.requests.request import KafkaRequest, milliseconds
+from fencepost.harness.wire.versions import LIST_PARTITION_REASSIGNMENTS
+
+
+class ListReassignmentsProbe(KafkaRequest):
+    """ListPartitionReassignments: the response has the replicas, those being added and those being removed."""
+
+    phrase = "Ask {node} for the reassignments"
+    listener = Listener.CLIENT
+    request: Literal["list-reassignments"] = "list-reassignments"
+
+    def exchange(self, connection: Connection, run: Asked) -> ProbeAnswer:
+        api = connection.newest(LIST_PARTITION_REASSIGNMENTS)
+        request = api.ListPartitionReassignmentsRequest(timeout=milliseconds(self.timeout_ms), topics=None)
+        answer = connection.call(request, api.ListPartitionReassignmentsResponse)
+        moving = {
+            f"{topic.name}-{each.partition_index}": {
+                "replicas": list(each.replicas),
+                "adding": list(each.adding_replicas),
+                "removing": list(each.removing_replicas),
+            }
+            for topic in answer.topics
+            for each in topic.partitions
+        }
+        return answered(answer.error_code, message=answer.error_message, moving=moving)

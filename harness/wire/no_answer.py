@@ -1,0 +1,30 @@
+"""The ways in which a request gets no answer."""
+
+from __future__ import annotations
+
+
+class NoAnswer(Exception):
+    """The request was not answered; the message says how that showed."""
+
+
+class Unanswered(NoAnswer):
+    """Nothing came in time. The request may have been carried out, or still be."""
+
+
+class Closed(NoAnswer):
+    """The connection was refused, or ended before an answer."""
+
+
+class Unreadable(NoAnswer):
+    """An answer came that is not what was asked for."""
+
+
+class NotOffered(NoAnswer):
+    """The node takes no version of the request that the harness speaks, so the request was not sent.
+
+    `reason` is the message without the address of the node.
+    """
+
+    def __init__(self, peer: str, reason: str) -> None:
+        super().__init__(f"{peer} {reason}")
+        self.reason = reason
