@@ -46,7 +46,8 @@ def test_an_end_that_went_back_is_written_with_the_highest_one_before(tmp_path: 
 
 
 def test_only_partitions_that_the_broker_leads_are_asked_for() -> None:
-    others = {"u-0": PartitionView("u", 0, 5, 1, (5,)), "__g-0": PartitionView("__g", 0, 4, 1, (4,))}
+    internal = PartitionView("__consumer_offsets", 0, 4, 1, (4,))
+    others = {"u-0": PartitionView("u", 0, 5, 1, (5,)), "__consumer_offsets-0": internal}
     view = BrokerView(Answer.SERVING, frozenset({4, 5}), {"t-0": T0, **others})
     assert led_by(view, 4) == [T0]
 
