@@ -193,15 +193,9 @@ def read_everything(
         except PositionLost as error:
             spans, problem = {}, f"position lost: {error}"
         complete = len(spans) == len(partitions)
-        data = base | {
-            "partitions": [[*at, *span] for at, span in spans.items()],
-            "records": seen,
-            "missing": len(missing),
-        }
-        if unstable:
-            data["unstable"] = unstable
-        if problem:
-            data["error"] = problem
+        reached = [[*at, *span] for at, span in spans.items()]
+        data = base | {"partitions": reached, "records": seen, "missing": len(missing)}
+        data |= ({"unstable": unstable} if unstable else {}) | ({"error": problem} if problem else {})
         journal.write("op", op, "ok" if complete else "info", data)
     return FinalReadResult(complete, seen, len(missing))
 

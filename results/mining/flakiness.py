@@ -66,6 +66,44 @@ def flakiness(runs: DataFrame) -> DataFrame:
     Sources: flip rate and entropy: E. Kowalczyk et al., Modeling and ranking flaky tests at Apple, 2020; the mixture:
     M. Machalica et al., Probabilistic flakiness, Meta, 2020.
     """
+    tests = computed(_by_test(_by_build(_by_plan(runs))))
+    n, x = F.col("n"), F.col("x")
+    low, high = wilson(x, n)
+    by_chance = F.exp(F.col("failed_again") * F.log(x / n) + F.col("passed_again") * F.log(1 - x / n))
+    decides = F.when((x > 0) & (x < n), F.when(F.col("unstable_plans") > 0, 0.0).otherwise(1 / (1 + by_chance)))
+    return _with_examples(_with_posterior(tests), runs).select(
+        *TEST,
+        (n + F.col("infrastructure") + F.col("inconclusive")).alias("runs"),
+        (n - x).alias("passes"),
+        x.alias("violations"),
+        *HALTS,
+        _rate(x, n).alias("failure_rate"),
+        low.alias("rate_low"),
+        high.alias("rate_high"),
+        _rate(F.col("flips"), F.col("pairs")).alias("flip_rate"),
+        _rate(F.col("entropy"), n).alias("entropy"),
+        _rate(F.col("same_differ"), F.col("same_pairs")).alias("same_plan"),
+        _rate(F.col("other_differ"), F.col("other_pairs")).alias("other_plan"),
+        "unstable_plans",
+        decides.alias("plan_decides"),
+        *("passed_run", "failed_run", "healthy", "flaky", "broken"),
+        _state(decides).alias("state"),
+    )
+
+
+def _state(decides: Column) -> Column:
+    flaky = F.col("flaky") >= SURE
+    return (
+        F.when(F.col("healthy") >= SURE, "healthy")
+        .when(flaky & (F.coalesce(decides, F.lit(0.0)) >= SURE), "by plan")
+        .when(flaky, "flaky")
+        .when(F.col("broken") >= SURE, "broken")
+        .otherwise("unsure")
+    )
+
+
+def _by_plan(runs: DataFrame) -> DataFrame:
+    """Return the runs n and failures x of each plan on each build, with its pairs of neighbours in time."""
     order = Window.partitionBy(*TEST).orderBy("started_at", "run")
     earlier = order.rowsBetween(Window.unboundedPreceding, -1)
     # All rows are sorted, so they hold numbers where those do: a hash of 64 bits stands for a text of any length.
@@ -79,7 +117,7 @@ def flakiness(runs: DataFrame) -> DataFrame:
         *(F.when(F.col("verdict") == name, 1).alias(name) for name in HALTS),
     )
     paired = narrow.withColumn("flip", F.col("failed") != F.last("failed", ignorenulls=True).over(earlier))
-    plans = paired.groupBy(*TEST, "build", "plan").agg(
+    return paired.groupBy(*TEST, "build", "plan").agg(
         F.count("failed").alias("n"),
         F.coalesce(F.sum("failed"), F.lit(0)).alias("x"),
         F.count("flip").alias("pairs"),
@@ -89,6 +127,10 @@ def flakiness(runs: DataFrame) -> DataFrame:
         F.max(F.when(F.col("failed") == 0, F.col("run"))).alias("passed"),
         F.max(F.when(F.col("failed") == 1, F.col("run"))).alias("failed"),
     )
+
+
+def _by_build(plans: DataFrame) -> DataFrame:
+    """Return the sums of each build; `all_failed`: no run of it passed."""
     n, x = F.col("n"), F.col("x")
     unstable = (x > 0) & (x < n)
     unstable_at = F.when(unstable, F.col("last_at"))
@@ -103,9 +145,14 @@ def flakiness(runs: DataFrame) -> DataFrame:
         F.max(unstable_at).alias("unstable_at"),
         F.max(F.when(n > 0, F.col("last_at"))).alias("last_at"),
     )
-    on_builds = on_builds.withColumn("all_failed", (x == n) & (n > 0))
+    return on_builds.withColumn("all_failed", (x == n) & (n > 0))
+
+
+def _by_test(on_builds: DataFrame) -> DataFrame:
+    """Return the sums of each test, and what the posterior needs of its builds."""
+    n, x = F.col("n"), F.col("x")
     partly = F.when(~F.col("all_failed"), 1)
-    tests = on_builds.groupBy(*TEST).agg(
+    return on_builds.groupBy(*TEST).agg(
         *(F.sum(name).alias(name) for name in ("pairs", "flips", *HALTS, *_SUMS)),
         F.sum("same_pairs").alias("same_pairs"),
         F.sum("same_differ").alias("same_differ"),
@@ -122,38 +169,6 @@ def flakiness(runs: DataFrame) -> DataFrame:
         # Last, because they take the names of columns that are summed above.
         F.sum("n").alias("n"),
         F.sum("x").alias("x"),
-    )
-    tests = computed(tests)
-    low, high = wilson(x, n)
-    by_chance = F.exp(F.col("failed_again") * F.log(x / n) + F.col("passed_again") * F.log(1 - x / n))
-    decides = F.when(unstable, F.when(F.col("unstable_plans") > 0, 0.0).otherwise(1 / (1 + by_chance)))
-    healthy, flaky, broken = F.col("healthy"), F.col("flaky"), F.col("broken")
-    return _with_examples(_with_posterior(tests), runs).select(
-        *TEST,
-        (n + F.col("infrastructure") + F.col("inconclusive")).alias("runs"),
-        (n - x).alias("passes"),
-        x.alias("violations"),
-        *HALTS,
-        _rate(x, n).alias("failure_rate"),
-        low.alias("rate_low"),
-        high.alias("rate_high"),
-        _rate(F.col("flips"), F.col("pairs")).alias("flip_rate"),
-        _rate(F.col("entropy"), n).alias("entropy"),
-        _rate(F.col("same_differ"), F.col("same_pairs")).alias("same_plan"),
-        _rate(F.col("other_differ"), F.col("other_pairs")).alias("other_plan"),
-        "unstable_plans",
-        decides.alias("plan_decides"),
-        "passed_run",
-        "failed_run",
-        "healthy",
-        "flaky",
-        "broken",
-        F.when(healthy >= SURE, "healthy")
-        .when((flaky >= SURE) & (F.coalesce(decides, F.lit(0.0)) >= SURE), "by plan")
-        .when(flaky >= SURE, "flaky")
-        .when(broken >= SURE, "broken")
-        .otherwise("unsure")
-        .alias("state"),
     )
 
 

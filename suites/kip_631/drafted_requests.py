@@ -31,65 +31,23 @@ def build(draft: v.Draft) -> v.Plan:
     """
     leader = draft.leader
     draft = draft.timed(lease_ms=LEASE_MS)
-
-    def heartbeat(name: str, outcome: str, *rules: str, **more: Any) -> v.Step:
-        rule, *also = rules
-        values = {"node": "active-controller", "broker": REGISTERED, "timeout_ms": 5000, **more}
-        return v.HeartbeatProbe.model_validate({"as": name, "expect": v.answers(rule, outcome, *also), **values})
-
-    leased = {"lease_ms": draft.timing.lease_ms}
     steps = [
         *v.setup(leader),
         *_not_served(leader),
         *_metrics(leader),
         v.Connected(as_="fetches", node=leader, to="active-controller", expect=v.must("K631-52")),
-        heartbeat(
-            "registers",
-            "served",
-            *("K631-26", "K631-33", "K631-54", "K631-55", "K631-56"),
-            state="initial",
-            broker_epoch=-1,
-            lease_start_ms=LEASE_START_MS,
-            answer={"next_state": "fenced", **leased},
-        ),
-        v.BrokerEpochAbove(as_="registered", node=REGISTERED, value=0, expect=v.must("K631-26")),
-        v.Bind(as_="epoch", value=f"broker-epoch:{REGISTERED}"),
-        heartbeat(
-            "is-behind",
-            "served",
-            *("K631-27", "D631-10"),
-            broker_epoch="$epoch",
-            metadata_offset=0,
-            answer={"next_state": "fenced", "broker_epoch": "$epoch", **leased},
-        ),
-        heartbeat(
-            "caught-up",
-            "served",
-            *("K631-34", "K631-20"),
-            broker_epoch="$epoch",
-            unknown_tag=True,
-            answer={"next_state": "active", "broker_epoch": "$epoch", **leased},
-        ),
-        heartbeat("in-no-state", "error:42", "K631-59", broker_epoch="$epoch", state=UNKNOWN_STATE),
-        heartbeat(
-            "stops",
-            "served",
-            "K631-45",
-            broker_epoch="$epoch",
-            state="shutdown",
-            answer={"next_state": "shutdown", "lease_ms": 0},
-        ),
+        *_by_hand(draft.timing.lease_ms),
         v.MetadataFrom(as_="stopped", node=leader, lacks=REGISTERED, expect=v.must("K631-45")),
         *_of_controllers(),
         v.Bind(as_="leader-epoch", value=f"broker-epoch:{leader}"),
-        heartbeat(
+        _heartbeat(
             "ran-out",
             "served",
             "D631-24",
             broker=leader,
             broker_epoch="$leader-epoch",
             state="fenced",
-            answer={"next_state": "fenced", **leased},
+            answer={"next_state": "fenced", "lease_ms": draft.timing.lease_ms},
         ),
         v.IsrIs(as_="stays", partition="t-0", has=leader, within_ms=1000, expect=v.must("D631-24")),
         v.LeaderIs(as_="moved", partition="t-0", is_not=leader, expect=v.must("D631-24")),
@@ -103,6 +61,55 @@ def build(draft: v.Draft) -> v.Plan:
         v.acknowledged("anew.ended"),
         topology=_with_metrics(v.quorum_cluster(more=[registered])),
     )
+
+
+def _heartbeat(name: str, outcome: str, *rules: str, **more: Any) -> v.Step:
+    rule, *also = rules
+    values = {"node": "active-controller", "broker": REGISTERED, "timeout_ms": 5000, **more}
+    return v.HeartbeatProbe.model_validate({"as": name, "expect": v.answers(rule, outcome, *also), **values})
+
+
+def _by_hand(lease_ms: int) -> list[v.Step]:
+    """Register a broker, and bring it to its end, by heartbeats alone."""
+    leased = {"lease_ms": lease_ms}
+    return [
+        _heartbeat(
+            "registers",
+            "served",
+            *("K631-26", "K631-33", "K631-54", "K631-55", "K631-56"),
+            state="initial",
+            broker_epoch=-1,
+            lease_start_ms=LEASE_START_MS,
+            answer={"next_state": "fenced", **leased},
+        ),
+        v.BrokerEpochAbove(as_="registered", node=REGISTERED, value=0, expect=v.must("K631-26")),
+        v.Bind(as_="epoch", value=f"broker-epoch:{REGISTERED}"),
+        _heartbeat(
+            "is-behind",
+            "served",
+            *("K631-27", "D631-10"),
+            broker_epoch="$epoch",
+            metadata_offset=0,
+            answer={"next_state": "fenced", "broker_epoch": "$epoch", **leased},
+        ),
+        _heartbeat(
+            "caught-up",
+            "served",
+            *("K631-34", "K631-20"),
+            broker_epoch="$epoch",
+            unknown_tag=True,
+            answer={"next_state": "active", "broker_epoch": "$epoch", **leased},
+        ),
+        _heartbeat("in-no-state", "error:42", "K631-59", broker_epoch="$epoch", state=UNKNOWN_STATE),
+        _heartbeat(
+            "stops",
+            "served",
+            "K631-45",
+            broker_epoch="$epoch",
+            state="shutdown",
+            answer={"next_state": "shutdown", "lease_ms": 0},
+        ),
+    ]
 
 
 def _with_metrics(topology: v.Topology) -> v.Topology:

@@ -45,6 +45,16 @@ HERS = {
     "permission_type": 1,
 }
 
+RECORD = {
+    "log[].principal": [ENTRY["principal"]],
+    "log[0].resource_type": ENTRY["resource_type"],
+    "log[0].pattern_type": ENTRY["resource_pattern_type"],
+    "log[0].host": ENTRY["host"],
+    "log[0].operation": ENTRY["operation"],
+    "log[0].permission_type": ENTRY["permission_type"],
+}
+"""The entry as the metadata log has it."""
+
 
 @v.scenario(
     "metadata-format-raised",
@@ -60,11 +70,6 @@ def raised(draft: v.Draft) -> v.Plan:
     """
     leader, *followers = draft.roles
     brokers = sorted((leader, *followers))
-    secret = {
-        "replica_id": -1,
-        "isolation_level": 0,
-        "topics": [{"name": SECRET, "partitions": [{"partition_index": 0, "timestamp": -1}]}],
-    }
 
     def ask(name: str, api: str, body: dict[str, Any], expect: v.ExpectOutcome, **more: Any) -> v.Step:
         return v.ApiProbe(as_=name, node=leader, api=api, body=body, timeout_ms=5000, expect=expect, **more)
@@ -91,33 +96,8 @@ def raised(draft: v.Draft) -> v.Plan:
             unchanged=("brokers", "t-0"),
         ),
         ask("create", "create_acls", {"creations": [ENTRY, *CONTRADICTING]}, v.answers("K631-66", "served")),
-        log_holds(
-            "entry",
-            {"record": "AccessControlRecord", "resource_name": "hers"},
-            {
-                "log[].principal": [ENTRY["principal"]],
-                "log[0].resource_type": ENTRY["resource_type"],
-                "log[0].pattern_type": ENTRY["resource_pattern_type"],
-                "log[0].host": ENTRY["host"],
-                "log[0].operation": ENTRY["operation"],
-                "log[0].permission_type": ENTRY["permission_type"],
-            },
-            "K631-66",
-            "K631-19",
-        ),
-        *(
-            v.ApiProbe(
-                as_=f"denied-{broker}",
-                node=broker,
-                api="list_offsets",
-                version=7,
-                body=secret,
-                timeout_ms=5000,
-                within_ms=v.LIVENESS_TIMEOUT_MS,
-                expect=v.answers("D631-43", "error:29"),
-            )
-            for broker in brokers
-        ),
+        log_holds("entry", {"record": "AccessControlRecord", "resource_name": "hers"}, RECORD, "K631-66", "K631-19"),
+        *map(_denied, brokers),
         v.Bind(as_="old", node="active-controller"),
         v.inject("away", v.KillParameters(nodes="$old", back="running")),
         v.ActiveController(as_="elected", is_not="$old", expect=v.must("LIVE-02")),
@@ -141,3 +121,18 @@ def raised(draft: v.Draft) -> v.Plan:
         *v.teardown(),
     ]
     return draft.plan(steps, v.acknowledged("restart.ended"), settings=SETTINGS)
+
+
+def _denied(broker: str) -> v.Step:
+    """Ask a broker for the offsets of the topic of which the entries deny everything."""
+    partition = {"partition_index": 0, "timestamp": -1}
+    return v.ApiProbe(
+        as_=f"denied-{broker}",
+        node=broker,
+        api="list_offsets",
+        version=7,
+        body={"replica_id": -1, "isolation_level": 0, "topics": [{"name": SECRET, "partitions": [partition]}]},
+        timeout_ms=5000,
+        within_ms=v.LIVENESS_TIMEOUT_MS,
+        expect=v.answers("D631-43", "error:29"),
+    )

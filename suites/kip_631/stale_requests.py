@@ -53,28 +53,18 @@ def _misdirected(target: v.TargetFacts, broker: str) -> list[v.Step]:
     """Send a valid heartbeat to a broker in place of a controller. Shipped Kafka's brokers do not know the request."""
     if target.dialect is not v.Dialect.KIP_631:
         return []
-    return [
-        v.HeartbeatProbe(
-            as_="not-a-controller",
-            node=broker,
-            broker=broker,
-            expect=v.answers("K631-58", "error:41"),
-            unchanged=("brokers", "t-0"),
-        )
-    ]
+    return [_heartbeat("not-a-controller", broker, broker, v.answers("K631-58", "error:41"))]
+
+
+def _heartbeat(name: str, node: str, broker: str, expect: v.ExpectOutcome, epoch: v.Value = "current") -> v.Step:
+    return v.HeartbeatProbe(
+        as_=name, node=node, broker=broker, broker_epoch=epoch, expect=expect, unchanged=("brokers", "t-0")
+    )
 
 
 def _requests(prefix: str, target: v.TargetFacts, deposed: str) -> list[v.Step]:
     """Send requests that are wrong in one way each. With AK-03 a fence keeps the broker epoch; one below is stale."""
     old_epoch: v.Value = "stale" if target.differs("AK-03") else "$old-broker-epoch"
-    heartbeat = v.HeartbeatProbe(
-        as_=f"{prefix}heartbeat",
-        node="active-controller",
-        broker=deposed,
-        broker_epoch=old_epoch,
-        expect=v.answers("D631-19", "error:77"),
-        unchanged=("brokers", "t-0"),
-    )
 
     def refused(
         name: str,
@@ -105,7 +95,7 @@ def _requests(prefix: str, target: v.TargetFacts, deposed: str) -> list[v.Step]:
         )
 
     return [
-        heartbeat,
+        _heartbeat(f"{prefix}heartbeat", "active-controller", deposed, v.answers("D631-19", "error:77"), old_epoch),
         refused("broker-epoch", 77, epoch="stale"),
         refused("leader-ahead", 41, leader_term=AHEAD),
         refused("leader-behind", 74, leader_term="$old-leader-epoch"),

@@ -9,7 +9,7 @@ from urllib.parse import quote
 
 import pyarrow as pa
 import pyarrow.compute as pc
-from jinja2 import Environment
+from jinja2 import Environment, Template
 
 from fencepost.results.mining.facts import MOST_BUILDS, Facts, Row
 from fencepost.results.mining.news import MEANINGS, Kind, day, hours, items, key, replay, short
@@ -88,9 +88,13 @@ def write_pages(facts: Facts, store: Store, folder: Path) -> None:
         latencies=series(rows["latencies"], ("operation", "outcome", "during"), "operations", "p50_s", "p99_s"),
         outliers=[row | {"slug": slugs.get(key(row))} for row in rows["outliers"]],
     )
+    _write_tests(facts, environment.get_template("test.html.j2"), tests, plans)
+
+
+def _write_tests(facts: Facts, template: Template, folder: Path, plans: Mapping[str, str]) -> None:
+    """Write the page of each test. `plans` are the files of saved plans by their runs."""
     views = by_test(facts)
-    template = environment.get_template("test.html.j2")
-    says = {row["rule"]: row["says"] for row in rows["coverage"]}
+    says = {row["rule"]: row["says"] for row in facts.rows["coverage"]}
     for row in facts.tests:
         view = views[key(row)]
         failure = row["failure"]
@@ -101,11 +105,11 @@ def write_pages(facts: Facts, store: Store, folder: Path) -> None:
             plan=plans.get(failure["run_id"]) if failure else None,
             builds=view.builds(),
             most_builds=MOST_BUILDS,
-            runs=[_run(run, tests) for run in view.runs()],
+            runs=[_run(run, folder) for run in view.runs()],
             says=says,
             **_parts(view),
         )
-        (tests / f"{row['slug']}.html").write_text(text, encoding="utf-8")
+        (folder / f"{row['slug']}.html").write_text(text, encoding="utf-8")
 
 
 def _parts(view: TestView) -> Row:
