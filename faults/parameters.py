@@ -75,6 +75,7 @@ class Refers(Enum):
     PRODUCER = "producer"
     CONSUMER = "consumer"
     GROUP = "group"
+    CLIENT = "producer or consumer"
 
 
 NodeRef = Annotated[str, Refers.NODE]

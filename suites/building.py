@@ -27,7 +27,10 @@ from fencepost.harness.plan.model import (
 from fencepost.harness.plan.requests.fetch import FetchProbe
 from fencepost.harness.plan.requests.metadata import MetadataProbe
 from fencepost.harness.plan.requests.produce import ProduceProbe
-from fencepost.harness.plan.steps import HealAll, Produce, Step, Workload
+from fencepost.harness.plan.steps import Step
+from fencepost.harness.plan.steps.heal_all import HealAll
+from fencepost.harness.plan.steps.produce import Produce
+from fencepost.harness.plan.steps.workload import Workload
 from fencepost.suites.clusters import node_id
 from fencepost.suites.expectations import ACKNOWLEDGED_LOSS, must
 from fencepost.suites.target_facts import TargetFacts

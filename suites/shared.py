@@ -14,7 +14,9 @@ from fencepost.harness.plan.injects import inject
 from fencepost.harness.plan.model import Plan, StepDone, Timing
 from fencepost.harness.plan.requests.produce import ProduceProbe
 from fencepost.harness.plan.requests.update_features import UpdateFeaturesProbe
-from fencepost.harness.plan.steps import Bind, Heal, Step
+from fencepost.harness.plan.steps import Step
+from fencepost.harness.plan.steps.bind import Bind
+from fencepost.harness.plan.steps.heal import Heal
 from fencepost.suites.building import acknowledged, logs_sole_isr, setup, teardown
 from fencepost.suites.clusters import topic
 from fencepost.suites.expectations import answers, must, never, never_serves

@@ -125,20 +125,18 @@ from fencepost.harness.plan.requests.stop_replica import StopReplicaProbe
 from fencepost.harness.plan.requests.update_features import UpdateFeaturesProbe
 from fencepost.harness.plan.requests.update_metadata import UpdateMetadataProbe
 from fencepost.harness.plan.requests.vote import VoteProbe
-from fencepost.harness.plan.steps import (
-    Backup,
-    Bind,
-    Heal,
-    HealAll,
-    Hold,
-    Produce,
-    Roll,
-    Shutdown,
-    Start,
-    Step,
-    Workload,
-    ZnodeStep,
-)
+from fencepost.harness.plan.steps import Step
+from fencepost.harness.plan.steps.backup import Backup
+from fencepost.harness.plan.steps.bind import Bind
+from fencepost.harness.plan.steps.heal import Heal
+from fencepost.harness.plan.steps.heal_all import HealAll
+from fencepost.harness.plan.steps.hold import Hold
+from fencepost.harness.plan.steps.produce import Produce
+from fencepost.harness.plan.steps.roll import Roll
+from fencepost.harness.plan.steps.shutdown import Shutdown
+from fencepost.harness.plan.steps.start import Start
+from fencepost.harness.plan.steps.workload import Workload
+from fencepost.harness.plan.steps.znode import ZnodeStep
 from fencepost.harness.plan.topologies import BROKER_IDS, CONTROLLER_IDS, node_name
 from fencepost.suites.building import (
     CONSUMER,

@@ -1,4 +1,4 @@
-"""Write the tables of conditions and requests in docs/plan-file.md from their classes: `python -m tests.plan_words`."""
+"""Write the tables of words in docs/plan-file.md from their classes: `python -m tests.plan_words`."""
 
 from __future__ import annotations
 
@@ -12,10 +12,13 @@ from fencepost.harness.plan.conditions import CONDITIONS
 from fencepost.harness.plan.conditions.condition import AwaitStep
 from fencepost.harness.plan.requests import REQUESTS
 from fencepost.harness.plan.requests.request import ProbeStep
+from fencepost.harness.plan.steps import STEPS
+from fencepost.harness.plan.steps.step import PlanStep
 
 PAGE = Path(__file__).parents[1] / "docs" / "plan-file.md"
 TABLES: Mapping[str, tuple[Mapping[str, type[PlanModel]], type[PlanModel]]] = {
     "| `condition` | keys | it holds when |\n| --- | --- | --- |\n": (CONDITIONS, AwaitStep),
+    "| `do` | keys | what it does |\n| --- | --- | --- |\n": (STEPS, PlanStep),
     "| `request` | keys | what is sent |\n| --- | --- | --- |\n": (REQUESTS, ProbeStep),
 }
 
@@ -23,14 +26,14 @@ TABLES: Mapping[str, tuple[Mapping[str, type[PlanModel]], type[PlanModel]]] = {
 def rows(words: Mapping[str, type[PlanModel]], base: type[PlanModel]) -> Iterator[str]:
     """Yield the row of each word: its name, its own keys, and its docstring in one line."""
     for name, word in sorted(words.items()):
-        own = [key for key in word.model_fields if key not in {*base.model_fields, "condition", "request"}]
+        own = [key for key in word.model_fields if key not in {*base.model_fields, "condition", "request", "do", "as_"}]
         keys = ", ".join(f"`{key_of(key)}`" for key in own)
         text = re.sub(r"\s+", " ", inspect.getdoc(word) or "").replace("|", "\\|")
         yield f"| `{name}` | {keys} | {text} |\n"
 
 
 def with_tables(page: str) -> str:
-    """Return the page with the tables of the present conditions and requests."""
+    """Return the page with the tables of the present steps, conditions and requests."""
     for head, of in TABLES.items():
         before, found, after = page.partition(head)
         if not found:

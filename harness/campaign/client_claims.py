@@ -9,7 +9,8 @@ from fencepost.harness.plan.base import Expect, Level
 from fencepost.harness.plan.conditions.workload_acks import WorkloadAcks
 from fencepost.harness.plan.conditions.workload_reads import WorkloadReads
 from fencepost.harness.plan.model import WorkloadSpec
-from fencepost.harness.plan.steps import Step, Workload
+from fencepost.harness.plan.steps import Step
+from fencepost.harness.plan.steps.workload import Workload
 
 PROGRESS = 20
 """The number of records that show that a client gets on."""

@@ -20,7 +20,11 @@ from fencepost.harness.plan.injects import InjectStep
 from fencepost.harness.plan.model import Plan, WorkloadSpec
 from fencepost.harness.plan.requests.api import ApiProbe
 from fencepost.harness.plan.requests.request import ProbeStep
-from fencepost.harness.plan.steps import Bind, Heal, HealAll, Roll, Shutdown
+from fencepost.harness.plan.steps.bind import Bind
+from fencepost.harness.plan.steps.heal import Heal
+from fencepost.harness.plan.steps.heal_all import HealAll
+from fencepost.harness.plan.steps.roll import Roll
+from fencepost.harness.plan.steps.shutdown import Shutdown
 
 ANY = "*"
 """Stands for every value of a factor in a smaller combination."""

@@ -41,7 +41,14 @@ from fencepost.harness.plan.conditions.workload_acks import WorkloadAcks
 from fencepost.harness.plan.injects import inject
 from fencepost.harness.plan.requests.api import ApiProbe
 from fencepost.harness.plan.requests.delete_topic import DeleteTopicProbe
-from fencepost.harness.plan.steps import Bind, Heal, HealAll, Hold, Shutdown, Start, Step, Workload
+from fencepost.harness.plan.steps import Step
+from fencepost.harness.plan.steps.bind import Bind
+from fencepost.harness.plan.steps.heal import Heal
+from fencepost.harness.plan.steps.heal_all import HealAll
+from fencepost.harness.plan.steps.hold import Hold
+from fencepost.harness.plan.steps.shutdown import Shutdown
+from fencepost.harness.plan.steps.start import Start
+from fencepost.harness.plan.steps.workload import Workload
 
 AT_ONCE = 3
 """The number of faults that hold at a time, at most."""

@@ -14,7 +14,7 @@ from fencepost.harness.checkers.topics_at_end import TopicsAtEnd
 from fencepost.harness.plan.model import Plan
 from fencepost.harness.plan.requests.api import ApiProbe
 from fencepost.harness.plan.requests.reassign import ReassignProbe
-from fencepost.harness.plan.steps import ZnodeStep
+from fencepost.harness.plan.steps.znode import ZnodeStep
 from fencepost.harness.plan.topic_changes import TOPICS
 from fencepost.harness.plan.znodes import REASSIGN
 from fencepost.results.records.journal import Journal

@@ -6,7 +6,7 @@ from math import inf
 
 from fencepost.harness.plan.model import Plan
 from fencepost.harness.plan.requests.request import ProbeStep
-from fencepost.harness.plan.steps import Produce
+from fencepost.harness.plan.steps.produce import Produce
 from fencepost.results.records.events import CLIENT_ENDED, CONVERGE
 from fencepost.results.records.journal import Journal
 from fencepost.results.records.verdict import Basis, Finding, Verdict

@@ -29,7 +29,7 @@ from fencepost.harness.plan.base import After, Expect, ExpectOutcome, KnownBug, 
 from fencepost.harness.plan.conditions.condition import AwaitStep
 from fencepost.harness.plan.model import Plan
 from fencepost.harness.plan.requests.request import ProbeStep
-from fencepost.harness.plan.steps import Produce
+from fencepost.harness.plan.steps.produce import Produce
 from fencepost.results.records.events import CONVERGE, Event
 from fencepost.results.records.journal import Journal
 from fencepost.results.records.verdict import Counterexample, Finding, Verdict

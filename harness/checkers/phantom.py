@@ -11,7 +11,7 @@ from fencepost.harness.checkers.checker import checker
 from fencepost.harness.checkers.history import History, Read
 from fencepost.harness.plan.model import Plan
 from fencepost.harness.plan.requests.api import ApiProbe
-from fencepost.harness.plan.steps import Produce
+from fencepost.harness.plan.steps.produce import Produce
 from fencepost.results.records.verdict import Basis, Finding
 
 CHECK = Check("phantom", "A record was read that was not sent there", "ACK-08", Basis.ABSENCE)

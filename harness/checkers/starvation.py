@@ -24,7 +24,7 @@ from fencepost.harness.plan.conditions.isr_is import IsrIs
 from fencepost.harness.plan.conditions.leader_is import LeaderIs
 from fencepost.harness.plan.model import Plan
 from fencepost.harness.plan.requests.request import ProbeStep
-from fencepost.harness.plan.steps import Produce
+from fencepost.harness.plan.steps.produce import Produce
 from fencepost.results.records.journal import Journal
 from fencepost.results.records.verdict import Finding, Verdict
 

@@ -18,7 +18,7 @@ from fencepost.harness.checkers.history import History, SendOutcome
 from fencepost.harness.checkers.topics_at_end import TopicsAtEnd
 from fencepost.harness.plan.model import Plan
 from fencepost.harness.plan.requests.api import ApiProbe
-from fencepost.harness.plan.steps import ZnodeStep
+from fencepost.harness.plan.steps.znode import ZnodeStep
 from fencepost.results.records.journal import Journal
 from fencepost.results.records.verdict import Basis, Finding
 

@@ -20,7 +20,7 @@ from fencepost.harness.plan.requests.api import ApiProbe
 from fencepost.harness.plan.requests.create_partitions import CreatePartitionsProbe
 from fencepost.harness.plan.requests.create_topic import CreateTopicProbe
 from fencepost.harness.plan.requests.delete_topic import DeleteTopicProbe
-from fencepost.harness.plan.steps import ZnodeStep
+from fencepost.harness.plan.steps.znode import ZnodeStep
 from fencepost.harness.plan.topic_changes import DELETIONS, TOPICS
 from fencepost.results.records.events import Event
 from fencepost.results.records.journal import Journal

@@ -25,7 +25,13 @@ from fencepost.harness.plan.base import Expect, Level, PlanModel
 from fencepost.harness.plan.conditions import Await
 from fencepost.harness.plan.conditions.workload_acks import WorkloadAcks
 from fencepost.harness.plan.injects import STEPS
-from fencepost.harness.plan.steps import Heal, HealAll, Produce, Shutdown, Start, Step, Workload
+from fencepost.harness.plan.steps import Step
+from fencepost.harness.plan.steps.heal import Heal
+from fencepost.harness.plan.steps.heal_all import HealAll
+from fencepost.harness.plan.steps.produce import Produce
+from fencepost.harness.plan.steps.shutdown import Shutdown
+from fencepost.harness.plan.steps.start import Start
+from fencepost.harness.plan.steps.workload import Workload
 
 _AWAIT: TypeAdapter[Any] = TypeAdapter(Await)
 StepOfKind = TypeVar("StepOfKind", bound=PlanModel)

@@ -33,7 +33,9 @@ from fencepost.harness.plan.conditions.workload_acks import WorkloadAcks
 from fencepost.harness.plan.injects import InjectStep
 from fencepost.harness.plan.model import Acknowledged, Coverage, FaultProven, Plan, StepDone, WorkloadSpec
 from fencepost.harness.plan.saved import save_plan
-from fencepost.harness.plan.steps import HealAll, Step, Workload
+from fencepost.harness.plan.steps import Step
+from fencepost.harness.plan.steps.heal_all import HealAll
+from fencepost.harness.plan.steps.workload import Workload
 from fencepost.results.records.folder import RunFolder
 from fencepost.results.records.verdict import RunVerdict
 

@@ -2,13 +2,9 @@
 
 from __future__ import annotations
 
-from fencepost.harness.plan.step_error import StepError
+from fencepost.harness.plan.step_error import StepError, StepTimeout
 
 __all__ = ["FaultError", "StepError", "StepTimeout", "UnresolvedRole"]
-
-
-class StepTimeout(StepError):
-    """A condition that the rest of the scenario needs did not become true in time."""
 
 
 class UnresolvedRole(StepError):

@@ -19,10 +19,11 @@ from fencepost.harness.engine.context import Context
 from fencepost.harness.engine.convergence import blocker
 from fencepost.harness.engine.errors import FaultError, StepError, StepTimeout, UnresolvedRole
 from fencepost.harness.engine.probes.prober import Prober
-from fencepost.harness.engine.steps import READY_WITHIN, perform
+from fencepost.harness.engine.steps import perform
 from fencepost.harness.engine.topics import list_topics
 from fencepost.harness.errors import CallHangs, DeadlinePassed, InfrastructureError, LinksLost, NodeNotReady
 from fencepost.harness.plan.model import Plan, TopicSpec
+from fencepost.harness.plan.performed import READY_WITHIN
 from fencepost.harness.plan.steps import Step
 from fencepost.harness.plan.topic_changes import changed_topics, deleted_topics
 from fencepost.results.records.events import CONVERGE

@@ -25,6 +25,7 @@ from fencepost.faults.parameters import (
 __all__ = [
     "Acks",
     "After",
+    "ClientRef",
     "ConsumerRef",
     "Expect",
     "ExpectOutcome",
@@ -59,6 +60,8 @@ Value = int | Annotated[str, Field(pattern=r"^(current|stale|\$.+)$"), Refers.VA
 ProducerRef = Annotated[str, Refers.PRODUCER]
 """A producer of the workload, or a produce step."""
 ConsumerRef = Annotated[str, Refers.CONSUMER]
+ClientRef = Annotated[str, Refers.CLIENT]
+"""A producer or a consumer of the workload."""
 GroupRef = Annotated[str, Refers.GROUP]
 
 Acks = Literal[0, 1, "all"]

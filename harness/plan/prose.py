@@ -32,49 +32,22 @@ _ROLES = {
 }
 _MANY = ("followers:", "site:", "controllers", "brokers", "zookeeper")
 
-_STEPS = {
-    "start": "Start {nodes}",
-    "shutdown": "Shut down {nodes}",
-    "backup": "Copy the log directories of {node}",
-    "heal-all": "Heal all faults",
-}
-
 
 def step_in_words(step: Any, bound: Mapping[str, Any] = NOTHING) -> str:
     """Return what a step does, as an imperative or a clause: `Wait until node-5 leads t-0`.
 
     `bound` has the nodes and values that stand for `$name`, as far as they are known.
     """
-    values, nodes = _values(step, bound), node_keys(type(step))
+    values = _values(step, bound)
     match step.do:
         case "inject":
             return capitalised(fault_in_words(step.fault, values) + _when(step, bound))
-        case "heal":
-            return f"Heal `{step.fault}`"
-        case "hold":
-            name, _, moment = step.after.rpartition(".")
-            return f"Wait until {step.ms / 1000:g} s after `{name}` {_MOMENTS[moment]}"
         case "await":
             return f"Wait until {condition_in_words(step, bound)}"
         case "probe":
             return _probe(step, values)
-        case "produce":
-            count = f"{step.records} record{'s'[: step.records != 1]}"
-            through = " through {node}" if step.node else ""
-            return _filled(f"Produce {count} to {{topic}}-{{partition}}{through}, acks={{acks}}", values, nodes)
-        case "workload":
-            only = f" {names(step.only)}" if step.only else " the workload"
-            return f"{step.action.capitalize()}{only}"
-        case "roll":
-            verb = "Downgrade" if step.release == "old" else "Upgrade"
-            words = f"{verb} {{node}} to the {{release}} release" if step.release else "Restart {node}"
-            return _filled(words + (" at the level {level}" if step.level else ""), values, nodes)
-        case "bind":
-            return f"Note {names(step.node) if step.node else _value(step.value)} as `{step.as_}`"
-        case "znode":
-            return f"{step.action.capitalize()} {step.path} in ZooKeeper"
         case _:
-            return _filled(_STEPS.get(step.do, step.do), values, nodes)
+            return _filled(step.clause, values, node_keys(type(step)))
 
 
 def claim_in_words(step: Any, bound: Mapping[str, Any] = NOTHING) -> str:
@@ -161,15 +134,6 @@ def names(refs: str | Sequence[str] | None) -> str:
     return listed[0] if len(listed) == 1 else f"{', '.join(listed[:-1])} and {listed[-1]}" if listed else "no node"
 
 
-_MOMENTS = {
-    "begun": "began",
-    "injected": "was injected",
-    "proven": "was proven",
-    "healed": "was healed",
-    "ended": "ended",
-}
-
-
 def _name(ref: str) -> str:
     role, _, partition = ref.partition(":")
     if role == "leader" and partition:
@@ -177,11 +141,6 @@ def _name(ref: str) -> str:
     if role == "followers" and partition:
         return f"the followers of {partition}"
     return _ROLES.get(ref, ref.removeprefix("$"))
-
-
-def _value(value: str | None) -> str:
-    what, _, of = (value or "").partition(":")
-    return f"the {what.replace('-', ' ')}" + (f" of {of}" if of else "")
 
 
 def _probe(step: ProbeStep, values: Mapping[str, Any]) -> str:

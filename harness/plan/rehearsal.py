@@ -20,7 +20,8 @@ from fencepost.faults.registry import FAULTS
 from fencepost.harness.plan.checks import Problem, problems
 from fencepost.harness.plan.injects import InjectStep
 from fencepost.harness.plan.model import NodeSpec, Plan
-from fencepost.harness.plan.steps import Heal, HealAll
+from fencepost.harness.plan.steps.heal import Heal
+from fencepost.harness.plan.steps.heal_all import HealAll
 
 GROUPS = {"brokers": "broker", "controllers": "controller", "zookeeper": "zookeeper"}
 OF_NODES = frozenset({Capability.DIRECTORIES, Capability.IDENTITY, Capability.LOG_DIRS})

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping, Sequence
 
-from fencepost.harness.plan.steps import ZnodeStep
+from fencepost.harness.plan.steps.znode import ZnodeStep
 
 REASSIGN = "/admin/reassign_partitions"
 PREFERRED = "/admin/preferred_replica_election"

@@ -21,7 +21,10 @@ from fencepost.harness.plan.injects import InjectStep, When
 from fencepost.harness.plan.model import Plan, Timing
 from fencepost.harness.plan.refs import refs
 from fencepost.harness.plan.requests.request import ProbeStep
-from fencepost.harness.plan.steps import Bind, Roll, Step, ZnodeStep
+from fencepost.harness.plan.steps import Step
+from fencepost.harness.plan.steps.bind import Bind
+from fencepost.harness.plan.steps.roll import Roll
+from fencepost.harness.plan.steps.znode import ZnodeStep
 from fencepost.harness.targets.process_template import ProcessTemplate, Text, as_text
 from fencepost.harness.targets.releases import Releases, is_build, line_before, nearest, within
 

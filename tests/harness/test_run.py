@@ -31,7 +31,10 @@ from fencepost.harness.plan.model import (
     WorkloadSpec,
 )
 from fencepost.harness.plan.requests.heartbeat import HeartbeatProbe
-from fencepost.harness.plan.steps import Bind, Heal, Step, Workload
+from fencepost.harness.plan.steps import Step
+from fencepost.harness.plan.steps.bind import Bind
+from fencepost.harness.plan.steps.heal import Heal
+from fencepost.harness.plan.steps.workload import Workload
 from fencepost.results.records.folder import Manifest, RunFolder
 from fencepost.results.records.journal import read_journal
 from fencepost.results.records.progress import Phase

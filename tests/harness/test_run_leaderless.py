@@ -24,7 +24,9 @@ from fencepost.harness.plan.model import NodeSpec, Plan, ProducerSpec, TopicSpec
 from fencepost.harness.plan.requests.create_partitions import CreatePartitionsProbe
 from fencepost.harness.plan.requests.list_reassignments import ListReassignmentsProbe
 from fencepost.harness.plan.requests.reassign import ReassignProbe
-from fencepost.harness.plan.steps import Bind, Heal, Workload
+from fencepost.harness.plan.steps.bind import Bind
+from fencepost.harness.plan.steps.heal import Heal
+from fencepost.harness.plan.steps.workload import Workload
 from fencepost.results.records.journal import read_journal
 from fencepost.results.records.verdict import Verdict
 

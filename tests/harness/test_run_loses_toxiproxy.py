@@ -17,7 +17,8 @@ from fencepost.harness.network.server import find_toxiproxy
 from fencepost.harness.plan.conditions.leader_is import LeaderIs
 from fencepost.harness.plan.conditions.workload_acks import WorkloadAcks
 from fencepost.harness.plan.injects import inject
-from fencepost.harness.plan.steps import Step, Workload
+from fencepost.harness.plan.steps import Step
+from fencepost.harness.plan.steps.workload import Workload
 from fencepost.harness.processes.records import living, read_records
 from fencepost.results.records.journal import read_journal
 from fencepost.results.records.progress import Phase

@@ -15,7 +15,7 @@ from fencepost.harness.plan.file import dump_plan, parse_plan
 from fencepost.harness.plan.hash import plan_hash
 from fencepost.harness.plan.model import Plan
 from fencepost.harness.plan.rehearsal import problems_to_run
-from fencepost.harness.plan.steps import Roll
+from fencepost.harness.plan.steps.roll import Roll
 from fencepost.harness.targets.registry import load_file, names
 from fencepost.suites.scenario import Scenario, declared_in
 from fencepost.suites.scenarios import SCENARIOS, SUITES, scenarios_for

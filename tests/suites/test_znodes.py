@@ -6,7 +6,7 @@ import base64
 import json
 
 from fencepost.harness.plan.conditions.znode import Znode
-from fencepost.harness.plan.steps import ZnodeStep
+from fencepost.harness.plan.steps.znode import ZnodeStep
 from fencepost.suites import znodes
 
 

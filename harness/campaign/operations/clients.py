@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Literal
 
 from fencepost.harness.campaign.client_claims import started
 from fencepost.harness.campaign.operations.operation import GeneratedOperation, Operation
-from fencepost.harness.plan.steps import Workload
+from fencepost.harness.plan.steps.workload import Workload
 
 if TYPE_CHECKING:
     from fencepost.harness.campaign.script import Script

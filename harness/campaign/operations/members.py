@@ -17,7 +17,8 @@ from fencepost.harness.plan.conditions.leader_is import LeaderIs
 from fencepost.harness.plan.requests.api import ApiProbe
 from fencepost.harness.plan.requests.create_partitions import CreatePartitionsProbe
 from fencepost.harness.plan.requests.create_topic import CreateTopicProbe
-from fencepost.harness.plan.steps import Produce, Step
+from fencepost.harness.plan.steps import Step
+from fencepost.harness.plan.steps.produce import Produce
 from fencepost.harness.targets.file import TargetFile
 from fencepost.harness.targets.releases import Releases
 

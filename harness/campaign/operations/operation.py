@@ -12,7 +12,8 @@ from fencepost.harness.campaign.features import FeatureKind, Move
 from fencepost.harness.campaign.topics import ScriptTopic
 from fencepost.harness.plan.base import ExpectOutcome, Level
 from fencepost.harness.plan.requests.request import ProbeStep
-from fencepost.harness.plan.steps import Produce, Step
+from fencepost.harness.plan.steps import Step
+from fencepost.harness.plan.steps.produce import Produce
 
 if TYPE_CHECKING:
     from fencepost.harness.campaign.script import Script

@@ -14,7 +14,8 @@ from fencepost.harness.plan.model import TopicSpec
 from fencepost.harness.plan.requests.api import ApiProbe
 from fencepost.harness.plan.requests.create_partitions import CreatePartitionsProbe
 from fencepost.harness.plan.requests.reassign import ReassignProbe
-from fencepost.harness.plan.steps import Step, ZnodeStep
+from fencepost.harness.plan.steps import Step
+from fencepost.harness.plan.steps.znode import ZnodeStep
 from fencepost.harness.plan.znodes import elect_preferred, reassign
 from fencepost.harness.targets.releases import Releases
 

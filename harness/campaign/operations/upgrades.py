@@ -15,7 +15,8 @@ from fencepost.harness.campaign.operations.operation import SERVED_WITHIN_MS, Ge
 from fencepost.harness.plan.base import Expect, ExpectOutcome, Level, Release, release_range
 from fencepost.harness.plan.conditions.converged import Converged
 from fencepost.harness.plan.requests.update_features import UpdateFeaturesProbe
-from fencepost.harness.plan.steps import Roll, Step
+from fencepost.harness.plan.steps import Step
+from fencepost.harness.plan.steps.roll import Roll
 from fencepost.harness.targets.file import TargetFile
 
 if TYPE_CHECKING:

@@ -12,7 +12,7 @@ from fencepost.harness.plan.conditions.active_controller import ActiveController
 from fencepost.harness.plan.conditions.condition import AwaitStep
 from fencepost.harness.plan.conditions.leader_is import LeaderIs
 from fencepost.harness.plan.dialect import Dialect
-from fencepost.harness.plan.steps import Bind
+from fencepost.harness.plan.steps.bind import Bind
 
 if TYPE_CHECKING:
     from fencepost.harness.campaign.script import Script

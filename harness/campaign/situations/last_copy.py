@@ -14,7 +14,7 @@ from fencepost.faults.processes.kill import KillParameters
 from fencepost.harness.campaign.situations.situation import Situation, Staged
 from fencepost.harness.plan.conditions.isr_is import IsrIs
 from fencepost.harness.plan.dialect import Dialect
-from fencepost.harness.plan.steps import Bind
+from fencepost.harness.plan.steps.bind import Bind
 
 if TYPE_CHECKING:
     from fencepost.harness.campaign.script import Script

@@ -17,7 +17,7 @@ from fencepost.harness.plan.conditions.active_controller import ActiveController
 from fencepost.harness.plan.dialect import Dialect
 from fencepost.harness.plan.requests.create_topic import CreateTopicProbe
 from fencepost.harness.plan.requests.delete_topic import DeleteTopicProbe
-from fencepost.harness.plan.steps import Produce
+from fencepost.harness.plan.steps.produce import Produce
 
 if TYPE_CHECKING:
     from fencepost.harness.campaign.script import Script

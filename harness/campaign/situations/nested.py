@@ -14,7 +14,7 @@ from fencepost.harness.campaign.situations.situation import Situation, Staged
 from fencepost.harness.plan.conditions.active_controller import ActiveController
 from fencepost.harness.plan.conditions.leader_is import LeaderIs
 from fencepost.harness.plan.dialect import Dialect
-from fencepost.harness.plan.steps import Hold
+from fencepost.harness.plan.steps.hold import Hold
 
 if TYPE_CHECKING:
     from fencepost.harness.campaign.script import Script

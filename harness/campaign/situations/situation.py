@@ -14,7 +14,9 @@ from fencepost.harness.plan.base import LogLine
 from fencepost.harness.plan.conditions.condition import AwaitStep
 from fencepost.harness.plan.conditions.converged import Converged
 from fencepost.harness.plan.injects import inject
-from fencepost.harness.plan.steps import Heal, Hold, Step
+from fencepost.harness.plan.steps import Step
+from fencepost.harness.plan.steps.heal import Heal
+from fencepost.harness.plan.steps.hold import Hold
 
 if TYPE_CHECKING:
     from fencepost.harness.campaign.script import Script

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from fencepost.harness.plan.checks.problem import Problem, twice, unknown
 from fencepost.harness.plan.model import ConsumerSpec, Plan, ProducerSpec
 from fencepost.harness.plan.requests.produce import ProduceProbe
-from fencepost.harness.plan.steps import Produce
+from fencepost.harness.plan.steps.produce import Produce
 from fencepost.harness.plan.topic_changes import deleted_topics
 
 STRATEGIES = {"classic": ("range", "roundrobin", "cooperative-sticky"), "consumer": ("range", "uniform")}

@@ -6,7 +6,7 @@ from collections.abc import Collection, Iterator
 
 from fencepost.faults.parameters import PlanModel, Refers, key_of, references
 from fencepost.harness.network.layout import MAIN_SITE, PROBE_SITE, SITE_PREFIX
-from fencepost.harness.plan.checks.clients import senders_of
+from fencepost.harness.plan.checks.clients import clients_of, senders_of
 from fencepost.harness.plan.checks.problem import Problem, not_yet, unknown
 from fencepost.harness.plan.internal_topics import COORDINATORS, GROUP_COORDINATOR, INTERNAL_TOPICS
 from fencepost.harness.plan.model import Plan
@@ -37,7 +37,7 @@ def _reference(
                 yield from _ref(at, ref, plan, bound)
             case (Refers.PARTITION, str()):
                 yield from partition_problems(at, ref, plan)
-            case (Refers.PRODUCER | Refers.CONSUMER | Refers.GROUP, str()):
+            case (Refers.PRODUCER | Refers.CONSUMER | Refers.GROUP | Refers.CLIENT, str()):
                 known = _clients(mark, plan)
                 if ref not in known:
                     yield Problem(at, unknown(mark.value, ref, known))
@@ -47,6 +47,8 @@ def _clients(mark: Refers, plan: Plan) -> Collection[str]:
     """Return what a reference to clients may name."""
     if mark is Refers.PRODUCER:
         return senders_of(plan)
+    if mark is Refers.CLIENT:
+        return clients_of(plan)
     return {spec.name for spec in plan.workload.consumers} if mark is Refers.CONSUMER else plan.groups
 
 

@@ -5,21 +5,23 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from fencepost.harness.plan.base import LogLine
-from fencepost.harness.plan.checks.clients import clients_of
-from fencepost.harness.plan.checks.problem import Problem, not_yet, unknown
+from fencepost.harness.plan.checks.problem import Problem, not_yet
 from fencepost.harness.plan.checks.references import instant_problems, partition_problems, step_references
-from fencepost.harness.plan.conditions.condition import AwaitStep
 from fencepost.harness.plan.injects import InjectStep
 from fencepost.harness.plan.model import Plan
 from fencepost.harness.plan.requests.request import ProbeStep
-from fencepost.harness.plan.steps import Backup, Bind, Heal, Hold, Produce, Roll, Shutdown, Start, Workload
+from fencepost.harness.plan.steps.backup import Backup
+from fencepost.harness.plan.steps.bind import Bind
+from fencepost.harness.plan.steps.heal import Heal
+from fencepost.harness.plan.steps.hold import Hold
+from fencepost.harness.plan.steps.start import Start
+from fencepost.harness.plan.words import Word
 
 OF_MANY = ("brokers", "controllers", "followers:")
 """Beginnings of references that usually match several nodes."""
 
 
 def step_problems(plan: Plan) -> Iterator[Problem]:
-    clients = clients_of(plan)
     seen: set[str] = set()
     bound: set[str] = set()
     faults: set[str] = set()
@@ -30,17 +32,11 @@ def step_problems(plan: Plan) -> Iterator[Problem]:
         yield from step_references(at, step, plan, bound)
         if isinstance(step, ProbeStep):
             yield from _probe(at, step, plan, bound)
-        if isinstance(step, AwaitStep | ProbeStep | Roll):
+        if isinstance(step, Word):
             for key, message in step.problems(plan):
                 yield Problem((*at, key), message)
         if isinstance(step, Heal) and step.fault not in faults:
             yield Problem((*at, "fault"), not_yet("fault", step.fault, faults))
-        if isinstance(step, Workload):
-            for name in step.only:
-                if name not in clients:
-                    yield Problem((*at, "only"), unknown("producer or consumer", name, clients))
-        if isinstance(step, Produce) and step.idempotent and (step.node is not None or step.acks != "all"):
-            yield Problem((*at, "idempotent"), "an idempotent burst needs `acks: all` and no `node`")
         after = step.after if isinstance(step, Hold) else getattr(getattr(step, "after", None), "event", None)
         if after is not None:
             yield from instant_problems((*at, "after"), after, seen, faults)
@@ -50,7 +46,7 @@ def step_problems(plan: Plan) -> Iterator[Problem]:
                 yield Problem((*at, key), message)
         if isinstance(step, Start):
             yield from _later((*at, "nodes"), step, plan, ended)
-        gone = step.nodes if isinstance(step, Shutdown) else step.ended if isinstance(step, AwaitStep) else None
+        gone = step.ended if isinstance(step, Word) else None
         ended.update((gone,) if isinstance(gone, str) else gone or ())
         name = plan.step_name(place)
         if name in seen:

@@ -10,7 +10,7 @@ from pydantic import Field
 from fencepost.harness.plan.conditions.condition import AwaitStep
 from fencepost.harness.plan.words import words_of
 
-CONDITIONS: Mapping[str, type[AwaitStep]] = words_of(__name__, __path__, AwaitStep, "condition")  # type: ignore[type-abstract]
+CONDITIONS: Mapping[str, type[AwaitStep]] = words_of(__name__, __path__, AwaitStep)  # type: ignore[type-abstract]
 
 if TYPE_CHECKING:
     Await: TypeAlias = AwaitStep

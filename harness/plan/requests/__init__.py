@@ -10,7 +10,7 @@ from pydantic import Field
 from fencepost.harness.plan.requests.request import ProbeStep
 from fencepost.harness.plan.words import words_of
 
-REQUESTS: Mapping[str, type[ProbeStep]] = words_of(__name__, __path__, ProbeStep, "request")  # type: ignore[type-abstract]
+REQUESTS: Mapping[str, type[ProbeStep]] = words_of(__name__, __path__, ProbeStep)  # type: ignore[type-abstract]
 
 if TYPE_CHECKING:
     Probe: TypeAlias = ProbeStep

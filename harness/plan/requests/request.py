@@ -5,7 +5,7 @@ from __future__ import annotations
 from abc import abstractmethod
 from collections.abc import Iterator, Mapping
 from datetime import timedelta
-from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal
+from typing import TYPE_CHECKING, Annotated, ClassVar, Literal
 
 from kio.static.primitive import i32Timedelta
 from pydantic import Field
@@ -13,22 +13,22 @@ from pydantic import Field
 from fencepost.harness.network.layout import Listener
 from fencepost.harness.plan.answers import ProbeAnswer
 from fencepost.harness.plan.asked import Asked, Connection
-from fencepost.harness.plan.base import After, ExpectOutcome, Milliseconds, Name, NodeRef, NodeRefs, PlanModel
+from fencepost.harness.plan.base import After, ExpectOutcome, Milliseconds, Name, NodeRef, NodeRefs
 from fencepost.harness.plan.dialect import Dialect
-from fencepost.harness.plan.words import check_phrase
+from fencepost.harness.plan.words import Word
 
 if TYPE_CHECKING:
     from fencepost.harness.plan.model import Plan
 
 
-class ProbeStep(PlanModel):
+class ProbeStep(Word):
     """A request to `node`, repeated `repeat` times, with a claim about the responses and about the state after it.
 
-    A request is a subclass with the field `request`, its name in plans, and a `phrase`.
+    A request is a subclass with the field `request`, its name in plans, and a `phrase`: an imperative.
     """
 
-    phrase: ClassVar[str]
-    """The request as an imperative, with its fields in braces: `Ask {node} for metadata`."""
+    named_by: ClassVar[str] = "request"
+    called: ClassVar[str] = "request"
     only_in: ClassVar[tuple[Dialect, str] | None] = None
     """The one dialect that has the request, and the message about the step in a plan for another `{target}`."""
 
@@ -48,22 +48,6 @@ class ProbeStep(PlanModel):
     unchanged: tuple[str, ...] = ()
     """Partitions (`t-0`: leader, epoch, ISR) and `brokers` (registrations) that the probe must not change."""
 
-    @classmethod
-    def __pydantic_init_subclass__(cls, **options: Any) -> None:
-        super().__pydantic_init_subclass__(**options)
-        if "request" in cls.model_fields:
-            check_phrase(cls, "request", "what is sent, as an imperative")
-
-    @property
-    def clause(self) -> str:
-        """The phrase for the values that this request has."""
-        return self.phrase
-
-    @property
-    def needs_controller(self) -> str | None:
-        """The part of the request that needs a controller, beside its references; None if there is none."""
-        return None
-
     @property
     def awaited_ms(self) -> int:
         """The time for which the request is sent again until its outcome is the one that is expected."""
@@ -81,10 +65,6 @@ class ProbeStep(PlanModel):
 
     def uses(self) -> Iterator[tuple[str, str]]:
         """Yield (key, name) for each bound value that plain data in this request names, beside its references."""
-        return iter(())
-
-    def problems(self, plan: Plan) -> Iterator[tuple[str, str]]:
-        """Yield (key, message) for what is wrong with this request in a plan, beside its references."""
         return iter(())
 
     @abstractmethod

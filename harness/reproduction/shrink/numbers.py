@@ -7,7 +7,8 @@ from dataclasses import dataclass
 
 from fencepost.harness.plan.injects import InjectStep
 from fencepost.harness.plan.model import Plan
-from fencepost.harness.plan.steps import Hold, Produce
+from fencepost.harness.plan.steps.hold import Hold
+from fencepost.harness.plan.steps.produce import Produce
 from fencepost.harness.reproduction.shrink.parts import mended
 
 OF_FAULTS = ("times", "cycles", "rounds", "count")

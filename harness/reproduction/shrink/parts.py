@@ -20,7 +20,10 @@ from fencepost.harness.plan.injects import InjectStep
 from fencepost.harness.plan.model import Plan
 from fencepost.harness.plan.rehearsal import problems_to_run
 from fencepost.harness.plan.requests.request import ProbeStep
-from fencepost.harness.plan.steps import Heal, Hold, Produce, Workload
+from fencepost.harness.plan.steps.heal import Heal
+from fencepost.harness.plan.steps.hold import Hold
+from fencepost.harness.plan.steps.produce import Produce
+from fencepost.harness.plan.steps.workload import Workload
 
 
 class PartKind(Enum):

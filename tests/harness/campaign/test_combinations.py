@@ -17,7 +17,10 @@ from fencepost.harness.plan.conditions.converged import Converged
 from fencepost.harness.plan.injects import inject
 from fencepost.harness.plan.model import ProducerSpec, WorkloadSpec
 from fencepost.harness.plan.requests.create_topic import CreateTopicProbe
-from fencepost.harness.plan.steps import Bind, Heal, HealAll, Step
+from fencepost.harness.plan.steps import Step
+from fencepost.harness.plan.steps.bind import Bind
+from fencepost.harness.plan.steps.heal import Heal
+from fencepost.harness.plan.steps.heal_all import HealAll
 
 PLAIN = WorkloadSpec(producers=(ProducerSpec(name="p-t", topic="t", idempotent=False),))
 

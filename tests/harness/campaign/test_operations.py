@@ -34,7 +34,7 @@ from fencepost.harness.plan.requests.create_topic import CreateTopicProbe
 from fencepost.harness.plan.requests.delete_topic import DeleteTopicProbe
 from fencepost.harness.plan.requests.reassign import ReassignProbe
 from fencepost.harness.plan.requests.request import ProbeStep
-from fencepost.harness.plan.steps import ZnodeStep
+from fencepost.harness.plan.steps.znode import ZnodeStep
 from fencepost.harness.targets.registry import load_file
 
 

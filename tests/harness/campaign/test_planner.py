@@ -42,7 +42,10 @@ from fencepost.harness.plan.model import FaultProven
 from fencepost.harness.plan.rehearsal import problems_to_run
 from fencepost.harness.plan.requests.delete_topic import DeleteTopicProbe
 from fencepost.harness.plan.requests.request import ProbeStep
-from fencepost.harness.plan.steps import Heal, HealAll, Step, Workload
+from fencepost.harness.plan.steps import Step
+from fencepost.harness.plan.steps.heal import Heal
+from fencepost.harness.plan.steps.heal_all import HealAll
+from fencepost.harness.plan.steps.workload import Workload
 from fencepost.harness.targets.registry import load_file, names
 
 TARGETS = names()

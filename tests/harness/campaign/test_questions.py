@@ -26,7 +26,7 @@ from fencepost.harness.plan.requests.create_topic import CreateTopicProbe
 from fencepost.harness.plan.requests.delete_topic import DeleteTopicProbe
 from fencepost.harness.plan.requests.produce import ProduceProbe
 from fencepost.harness.plan.requests.request import ProbeStep
-from fencepost.harness.plan.steps import Heal
+from fencepost.harness.plan.steps.heal import Heal
 from fencepost.harness.targets.registry import load_file
 
 MISTAKES = (MistakenTopic, UnknownSetting, UnknownTopicId)

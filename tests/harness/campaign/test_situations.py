@@ -21,7 +21,7 @@ from fencepost.harness.campaign.situations.situation import Situation
 from fencepost.harness.plan.conditions.active_controller import ActiveController
 from fencepost.harness.plan.conditions.converged import Converged
 from fencepost.harness.plan.injects import InjectStep
-from fencepost.harness.plan.steps import Heal
+from fencepost.harness.plan.steps.heal import Heal
 from fencepost.harness.targets.registry import load_file, names
 
 ALL = [each for each in found_in(situations) if isinstance(each, Situation)]

@@ -14,7 +14,9 @@ from fencepost.harness.campaign.planner import features_for, generate_for, left_
 from fencepost.harness.plan import Plan
 from fencepost.harness.plan.checks import problems
 from fencepost.harness.plan.injects import InjectStep
-from fencepost.harness.plan.steps import Heal, HealAll, Roll
+from fencepost.harness.plan.steps.heal import Heal
+from fencepost.harness.plan.steps.heal_all import HealAll
+from fencepost.harness.plan.steps.roll import Roll
 from fencepost.harness.targets.registry import load_file
 
 KRAFT, ZOOKEEPER = "apache-kafka:3.9.2..4.4.0", "apache-kafka-zk:2.8.2..3.9.2"

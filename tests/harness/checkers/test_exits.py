@@ -7,7 +7,8 @@ import pytest
 from fencepost.harness.checkers.exits import check_exits
 from fencepost.harness.plan.conditions.node_exited import NodeExited
 from fencepost.harness.plan.model import NodeSpec, Plan, Topology
-from fencepost.harness.plan.steps import Bind, Step
+from fencepost.harness.plan.steps import Step
+from fencepost.harness.plan.steps.bind import Bind
 from fencepost.results.records.events import Event
 from fencepost.results.records.verdict import Verdict
 from tests.harness.checkers.test_expectations import NODES, Events

@@ -14,7 +14,8 @@ from fencepost.harness.plan.injects import inject
 from fencepost.harness.plan.model import NodeSpec, Plan, Topology
 from fencepost.harness.plan.requests.metadata import MetadataProbe
 from fencepost.harness.plan.requests.produce import ProduceProbe
-from fencepost.harness.plan.steps import Produce, Step
+from fencepost.harness.plan.steps import Step
+from fencepost.harness.plan.steps.produce import Produce
 from fencepost.results.records.events import Event
 from fencepost.results.records.journal import Journal
 from fencepost.results.records.requirements import RequirementState

@@ -19,7 +19,8 @@ from fencepost.faults.processes.pause import PauseParameters
 from fencepost.harness.plan import dump_plan
 from fencepost.harness.plan.injects import inject
 from fencepost.harness.plan.model import NodeSpec, Plan, Topology
-from fencepost.harness.plan.steps import Hold, Step
+from fencepost.harness.plan.steps import Step
+from fencepost.harness.plan.steps.hold import Hold
 from fencepost.results.records.folder import RunFolder
 from fencepost.results.records.journal import read_journal
 from tests.harness.processes.kill_anywhere import left

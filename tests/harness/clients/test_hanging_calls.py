@@ -18,7 +18,6 @@ from fencepost.harness.clients.zookeeper import preparing
 from fencepost.harness.engine import znodes
 from fencepost.harness.errors import CallHangs
 from fencepost.harness.judge import judge
-from fencepost.harness.plan.steps import ZnodeStep
 from fencepost.results.records.journal import JournalWriter, read_journal
 from fencepost.results.records.verdict import RunVerdict, Verdict
 from tests.harness.checkers.plans import plan
@@ -186,6 +185,6 @@ def test_requests_to_zookeeper_that_hang_are_named(monkeypatch: pytest.MonkeyPat
         monkeypatch.setattr(module, "CONNECT_WITHIN", 0.1)
     monkeypatch.setattr(znodes, "ANSWER_WITHIN", 0.1)
     with pytest.raises(CallHangs, match=r"^create /a did not end: SilentZooKeeper.create\(\) of the harness"):
-        znodes.change_znode(ZnodeStep(action="create", path="/a"), "127.0.0.1:1")
+        znodes.change_znode("create", "/a", "", "127.0.0.1:1")
     with pytest.raises(CallHangs, match=r"^preparing 0 topics in ZooKeeper did not end: SilentZooKeeper.ensure_path"):
         preparing.prepare_topics((), "127.0.0.1:1", 0.2)

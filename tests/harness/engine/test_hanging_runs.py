@@ -19,7 +19,7 @@ from fencepost.harness.cli.conformance import run_suites
 from fencepost.harness.cli.options import Annotations
 from fencepost.harness.plan.conditions.workload_acks import WorkloadAcks
 from fencepost.harness.plan.model import ConsumerSpec, Plan, ProducerSpec, TopicSpec, WorkloadSpec
-from fencepost.harness.plan.steps import Workload
+from fencepost.harness.plan.steps.workload import Workload
 from fencepost.results.records.verdict import Verdict
 from tests.harness.test_run import plan_of
 

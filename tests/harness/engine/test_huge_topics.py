@@ -12,7 +12,7 @@ from fencepost.harness.plan.base import Expect, ExpectOutcome, Level
 from fencepost.harness.plan.conditions.converged import Converged
 from fencepost.harness.plan.model import Plan, TopicSpec, Topology
 from fencepost.harness.plan.requests.create_topic import CreateTopicProbe
-from fencepost.harness.plan.steps import Produce
+from fencepost.harness.plan.steps.produce import Produce
 from fencepost.harness.plan.topologies import brokers, controllers
 from fencepost.results.records.journal import read_journal
 from fencepost.results.records.verdict import Verdict

@@ -16,7 +16,8 @@ from fencepost.harness.plan.base import Expect, Level
 from fencepost.harness.plan.conditions.settings_agree import SettingsAgree
 from fencepost.harness.plan.injects import inject
 from fencepost.harness.plan.model import NodeSpec, Plan, TopicSpec, Topology
-from fencepost.harness.plan.steps import Heal, ZnodeStep
+from fencepost.harness.plan.steps.heal import Heal
+from fencepost.harness.plan.steps.znode import ZnodeStep
 from fencepost.results.records.verdict import Verdict
 from tests.harness.engine.still_context import healthy, still_context
 from tests.mutants.planting import VARIABLE

@@ -15,7 +15,9 @@ from fencepost.harness.engine.steps import perform
 from fencepost.harness.engine.znodes import change_znode
 from fencepost.harness.plan.base import Expect, Level, PlanModel
 from fencepost.harness.plan.conditions.runs_release import RunsRelease
-from fencepost.harness.plan.steps import Roll, Shutdown, ZnodeStep
+from fencepost.harness.plan.steps.roll import Roll
+from fencepost.harness.plan.steps.shutdown import Shutdown
+from fencepost.harness.plan.steps.znode import ZnodeStep
 from fencepost.harness.targets.registry import load_file
 from fencepost.harness.targets.zookeeper import ZooKeeperServers
 from fencepost.harness.targets.zookeeper_jars import found_jars
@@ -109,7 +111,7 @@ def test_an_upgraded_node_says_that_it_runs_the_new_release(tmp_path: Path) -> N
 def test_a_node_whose_log_names_no_release_is_not_taken_for_upgraded(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("fencepost.harness.engine.steps.READY_WITHIN", 0.0)
+    monkeypatch.setattr("fencepost.harness.plan.steps.roll.READY_WITHIN", 0.0)
     with pytest.raises(StepError, match="its log has not said which release it runs after 0 s"):
         _upgrade(Spoken(), tmp_path, Roll(node="node-4", release="new"))
 
@@ -136,12 +138,12 @@ def test_a_plan_writes_in_zookeeper_s_tree(tmp_path: Path) -> None:
         pytest.skip("there are no jars of ZooKeeper here")
     with ZooKeeperServers(jars).standalone(tmp_path) as endpoint:
         hosts = str(endpoint)
-        assert change_znode(ZnodeStep(action="create", path="/a", data="one"), hosts) == "/a"
-        assert change_znode(ZnodeStep(action="create", path="/a/n_", sequence=True), hosts) == "/a/n_0000000000"
-        change_znode(ZnodeStep(action="set", path="/a", data="two"), hosts)
+        assert change_znode("create", "/a", "one", hosts) == "/a"
+        assert change_znode("create", "/a/n_", "", hosts, sequence=True) == "/a/n_0000000000"
+        change_znode("set", "/a", "two", hosts)
         with pytest.raises(StepError, match="could not create /a: NodeExistsError"):
-            change_znode(ZnodeStep(action="create", path="/a"), hosts)
-        change_znode(ZnodeStep(action="delete", path="/a/n_0000000000"), hosts)
+            change_znode("create", "/a", "", hosts)
+        change_znode("delete", "/a/n_0000000000", "", hosts)
         client = KazooClient(hosts)
         client.start(5)
         try:
@@ -155,16 +157,16 @@ def test_a_plan_writes_in_zookeeper_s_tree(tmp_path: Path) -> None:
 def test_without_a_server_a_znode_is_not_changed(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("fencepost.harness.engine.znodes.CONNECT_WITHIN", 0.1)
     with pytest.raises(StepError, match=r"no ZooKeeper server took a session within 0\.1 s"):
-        change_znode(ZnodeStep(action="delete", path="/a"), "127.0.0.1:1")
+        change_znode("delete", "/a", "", "127.0.0.1:1")
 
 
 def test_a_change_of_a_znode_that_may_fail_lets_the_scenario_go_on(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def refuse(step: ZnodeStep, hosts: str) -> str:
+    def refuse(*_: str, sequence: bool) -> str:
         raise StepError("could not create /a: NodeExistsError")
 
-    monkeypatch.setattr("fencepost.harness.engine.steps.change_znode", refuse)
+    monkeypatch.setattr("fencepost.harness.engine.performed.change_znode", refuse)
     cluster = Stoppable()
     monkeypatch.setattr(cluster, "layout", SimpleNamespace(ensemble=lambda: "127.0.0.1:1"), raising=False)
     with pytest.raises(StepError, match="NodeExistsError"):

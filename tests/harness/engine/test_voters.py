@@ -15,7 +15,7 @@ from fencepost.harness.plan.conditions.converged import Converged
 from fencepost.harness.plan.conditions.voters_caught_up import VotersCaughtUp
 from fencepost.harness.plan.injects import inject
 from fencepost.harness.plan.model import Plan, TopicSpec, Topology
-from fencepost.harness.plan.steps import Heal
+from fencepost.harness.plan.steps.heal import Heal
 from fencepost.harness.plan.topologies import brokers, controllers
 from fencepost.results.records.verdict import Verdict
 

@@ -15,6 +15,7 @@ import pytest
 from fencepost.harness.checkers.registry import checks
 from fencepost.harness.judge import judge
 from fencepost.harness.plan.file import load_plan
+from fencepost.harness.plan.injects import InjectStep
 from fencepost.harness.targets.registry import load_file
 from fencepost.results.records.journal import read_journal
 from fencepost.results.records.verdict import Verdict
@@ -63,7 +64,7 @@ def test_the_journals_are_of_all_designs_and_of_all_kinds_of_workloads(tmp_path:
     assert targets >= {"quorum", "zk-controller", "leader-driven", "apache-kafka"}
     assert any(each.transactions for plan in plans for each in plan.workload.producers)
     assert any(".." in plan.target for plan in plans), "an upgrade"
-    assert any(step.do == "inject" and "disk" in step.fault for plan in plans for step in plan.steps)
+    assert any(isinstance(step, InjectStep) and "disk" in step.fault for plan in plans for step in plan.steps)
     assert any(each.membership for plan in plans for each in plan.workload.consumers)
 
 

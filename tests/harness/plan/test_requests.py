@@ -138,6 +138,7 @@ OF_NODES |= {"update-metadata", "vote"}
 
 def test_only_what_clients_send_goes_to_their_listener() -> None:
     listeners = {name: each.listener for name, each in REQUESTS.items() if issubclass(each, KafkaRequest)}
+    assert listeners.keys() == OF_CLIENTS | OF_NODES, "enter the request in one of the two"
     assert {listeners[name] for name in OF_CLIENTS} == {Listener.CLIENT}
     assert {listeners[name] for name in OF_NODES} == {Listener.INTERNAL}
     assert REQUESTS.keys() - listeners.keys() == {"metrics"}

@@ -40,7 +40,9 @@ from fencepost.harness.network.lease import leases
 from fencepost.harness.plan import dump_plan
 from fencepost.harness.plan.injects import inject
 from fencepost.harness.plan.model import NodeSpec, Plan, ProducerSpec, TopicSpec, Topology, WorkloadSpec
-from fencepost.harness.plan.steps import Heal, Step, Workload
+from fencepost.harness.plan.steps import Step
+from fencepost.harness.plan.steps.heal import Heal
+from fencepost.harness.plan.steps.workload import Workload
 from fencepost.harness.processes import table
 from fencepost.harness.processes.records import RECORDS, RUN, ProcessRecords
 from fencepost.harness.processes.resources import RUN_LABEL, read_resources

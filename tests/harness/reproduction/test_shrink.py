@@ -13,6 +13,7 @@ from fencepost.harness.plan.checks import problems
 from fencepost.harness.plan.file import dump_plan, parse_plan
 from fencepost.harness.plan.injects import InjectStep
 from fencepost.harness.plan.model import Plan
+from fencepost.harness.plan.steps.hold import Hold
 from fencepost.harness.reproduction.shrink.ddmin import ddmin
 from fencepost.harness.reproduction.shrink.parts import PartKind, named, parts, without
 from fencepost.harness.reproduction.shrink.search import ShrinkResult, shrink
@@ -161,11 +162,11 @@ def test_a_node_goes_with_its_replicas_but_not_the_last_of_its_kind(plan: Plan) 
 
 def test_durations_and_partitions_are_made_less(plan: Plan) -> None:
     def fails(tried: Plan) -> bool:
-        held = [step.ms for step in tried.steps if step.do == "hold"]
+        held = [step.ms for step in tried.steps if isinstance(step, Hold)]
         return bool(held) and held[0] >= 800
 
     found = shrunk(plan, fails)
-    assert [step.ms for step in found.plan.steps if step.do == "hold"] == [850]
+    assert [step.ms for step in found.plan.steps if isinstance(step, Hold)] == [850]
     assert all(len(topic.assignments) == 1 for topic in found.plan.topics)
     assert "ms of step-04: 850 instead of 1700" in found.dropped
 

@@ -10,7 +10,7 @@ from ruamel.yaml import YAML
 
 from fencepost.faults.capabilities import Capability
 from fencepost.harness.errors import UsageError
-from fencepost.harness.plan.steps import Produce
+from fencepost.harness.plan.steps.produce import Produce
 from fencepost.harness.targets import registry
 from fencepost.harness.targets.jars import is_at_home
 from fencepost.harness.targets.registry import VARIABLE, load, load_file

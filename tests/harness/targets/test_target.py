@@ -24,7 +24,9 @@ from fencepost.harness.plan.requests.describe_quorum import DescribeQuorumProbe
 from fencepost.harness.plan.requests.metadata import MetadataProbe
 from fencepost.harness.plan.requests.metadata_log import MetadataLogProbe
 from fencepost.harness.plan.requests.update_metadata import UpdateMetadataProbe
-from fencepost.harness.plan.steps import Bind, Roll, Step
+from fencepost.harness.plan.steps import Step
+from fencepost.harness.plan.steps.bind import Bind
+from fencepost.harness.plan.steps.roll import Roll
 from fencepost.harness.targets import registry as targets
 from fencepost.harness.targets.registry import UnknownTarget, load, load_file
 from fencepost.harness.targets.target import Installation, new_uuid, write_configuration, write_properties

@@ -13,7 +13,8 @@ from fencepost.harness.plan.checks import problems
 from fencepost.harness.plan.conditions.runs_release import RunsRelease
 from fencepost.harness.plan.model import NodeSpec, Plan, Topology
 from fencepost.harness.plan.requests.update_features import UpdateFeaturesProbe
-from fencepost.harness.plan.steps import Roll, Step
+from fencepost.harness.plan.steps import Step
+from fencepost.harness.plan.steps.roll import Roll
 from fencepost.harness.targets.registry import VARIABLE, load, load_file
 from fencepost.harness.targets.target import Installation
 from fencepost.harness.yaml_file import YamlFileError
