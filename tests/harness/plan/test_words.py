@@ -30,7 +30,7 @@ def found_in(folder: Path, monkeypatch: pytest.MonkeyPatch, *modules: str) -> li
     for number, text in enumerate(modules):
         (package / f"word_{number}.py").write_text(HEAD + text)
     monkeypatch.syspath_prepend(folder)
-    return list(words_of(name, [str(package)], AwaitStep))
+    return list(words_of(name, [str(package)], AwaitStep))  # type: ignore[type-abstract]
 
 
 def test_each_module_brings_its_words_and_bases_are_none(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
