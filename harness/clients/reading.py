@@ -160,8 +160,7 @@ def read_everything(
     """
     deadline = now() + timeout
     quiet_since: float | None = None
-    missing = set(promised)
-    seen = 0
+    missing, seen = set(promised), 0
     spans: dict[control.TopicPartition, tuple[int, int]] = {}
     # The result is written before the client is closed, which may hang.
     with closing(Reader(name, partitions, settings, journal, transactions=transactions)) as reader:
