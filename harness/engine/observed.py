@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 
-from fencepost.faults.capabilities import Processes
 from fencepost.harness.clients.metadata.image import PartitionEntry
 from fencepost.harness.clients.views import PartitionView
 from fencepost.harness.engine.administration import Administration
@@ -15,93 +14,69 @@ from fencepost.harness.engine.huge_topics import WholeConvergence
 from fencepost.harness.engine.node_files import OffsetReading, checkpoint, log_end
 from fencepost.harness.engine.node_logs import LogSearch
 from fencepost.harness.engine.releases import running_release, version_of
+from fencepost.harness.engine.run_references import RunReferences
 from fencepost.harness.engine.settings import SettingsAgreement
 from fencepost.harness.engine.topics import TopicCreation
 from fencepost.harness.engine.voters import VoterProgress
 from fencepost.harness.engine.zookeeper import WatchCount
-from fencepost.harness.plan.base import NodeRef, NodeRefs, Release, Value
+from fencepost.harness.plan.base import NodeRefs, Release
 
 
-class ObservedRun:
+class ObservedRun(RunReferences):
     """The references, the latest observation and the measurements of a run. Its methods: `plan.observed.Observed`."""
 
     def __init__(self, context: Context) -> None:
-        self._references = context.references
-        self._clients = context.clients
-        self._cluster = context.cluster
-        self._journal = context.journal
+        super().__init__(context)
         self._logs = context.logs
 
-    @property
-    def processes(self) -> Processes:
-        return self._cluster.processes
-
-    def node(self, ref: NodeRef) -> str:
-        return self._references.node(ref)
-
-    def nodes(self, refs: NodeRefs | None) -> tuple[str, ...]:
-        return self._references.nodes(refs)
-
-    def id(self, ref: NodeRef) -> int:
-        return self._references.id(ref)
-
     def ids(self, refs: NodeRefs | None) -> frozenset[int]:
-        return self._references.once_resolved(lambda: self._references.ids_now(refs))
-
-    def broker_epoch(self, value: Value, node: str) -> int:
-        return self._references.broker_epoch(value, node)
-
-    def leader_epoch(self, value: Value, partition: str) -> int:
-        return self._references.leader_epoch(value, partition)
+        return self.once_resolved(lambda: self.ids_now(refs))
 
     def version_of(self, release: Release) -> str:
         return version_of(self._cluster.target, release)
 
     def registered_as(self, node: str) -> str | None:
-        return registered_as(self._references, node)
+        return registered_as(self, node)
 
     def broker_epoch_now(self, node: str) -> int:
-        return self._references.broker_entry(node).epoch
+        return self.broker_entry(node).epoch
 
     def answer(self, node: str) -> str:
-        return broker_view(self._references, node).answer
+        return broker_view(self, node).answer
 
     def broker_in_words(self, node: str) -> str:
-        known = self._references.now.image.brokers.get(self._references.plan.node(node).id)
+        known = self.now.image.brokers.get(self.plan.node(node).id)
         registered = f"{known.state} at epoch {known.epoch}" if known else "not registered"
         return f"{node} is {registered} for the controllers, and {self.answer(node)} when asked"
 
     def brokers_known_to(self, node: str) -> frozenset[int]:
-        return broker_view(self._references, node).brokers
+        return broker_view(self, node).brokers
 
     def described(self, node: str, partition: str) -> PartitionView | None:
-        return broker_view(self._references, node).partitions.get(partition)
+        return broker_view(self, node).partitions.get(partition)
 
     def partition(self, name: str) -> PartitionEntry:
-        return self._references.partition_entry(name)
-
-    def active_controller(self) -> str:
-        return self._references.active_controller()
+        return self.partition_entry(name)
 
     def controllers_in_words(self) -> str:
         said = (
             f"{name} says {view.leader} at epoch {view.epoch}"
             if view.says_it_itself
             else f"{name} holds /controller at epoch {view.epoch}"
-            for name, view in self._references.now.controllers.items()
+            for name, view in self.now.controllers.items()
         )
         return ", ".join(said) or self.active_controller()
 
     def queued(self, node: str) -> int:
-        return self._references.now.queues.get(self._references.plan.node(node).id, 0)
+        return self.now.queues.get(self.plan.node(node).id, 0)
 
     def znode(self, path: str) -> Callable[[], str | None]:
         self._clients.observer.want(path)
 
         def text() -> str | None:
-            if path not in self._references.now.znodes:
+            if path not in self.now.znodes:
                 raise UnresolvedRole(f"{path} was not read yet")
-            read = self._references.now.znodes[path]
+            read = self.now.znodes[path]
             return None if read is None else read.text
 
         return text
@@ -113,13 +88,13 @@ class ObservedRun:
         return self._clients.workload.read(consumer, group)
 
     def topic_creation(self, node: str, topic: str) -> TopicCreation:
-        return TopicCreation(node, topic, self._references, self._clients)
+        return TopicCreation(node, topic, self, self._clients)
 
     def administration(self, name: str) -> Administration:
-        return Administration(name, self._references, self._clients, self.processes, self._journal)
+        return Administration(name, self, self._clients, self.processes, self.journal)
 
     def settings_agreement(self, values: Mapping[str, Mapping[str, str | None]]) -> SettingsAgreement:
-        return SettingsAgreement(self._references, self._clients, self.processes, values)
+        return SettingsAgreement(self, self._clients, self.processes, values)
 
     def running_release(self, node: str) -> str | None:
         return running_release(self._cluster, node)
@@ -137,7 +112,7 @@ class ObservedRun:
         return log_end(self._cluster, node, partition)
 
     def voter_progress(self) -> VoterProgress:
-        return VoterProgress(self._references, self._clients)
+        return VoterProgress(self, self._clients)
 
     def convergence(self) -> WholeConvergence:
-        return WholeConvergence(self._references, self._clients, self.processes)
+        return WholeConvergence(self, self._clients, self.processes)

@@ -3,38 +3,25 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any
 
-from fencepost.faults.capabilities import Processes
 from fencepost.faults.processes.restored import back_up
 from fencepost.harness.clients.raw import RawConnection
 from fencepost.harness.engine.context import Context
-from fencepost.harness.engine.references import References
 from fencepost.harness.engine.releases import await_release, version_of
+from fencepost.harness.engine.run_references import RunReferences
 from fencepost.harness.engine.znodes import change_znode
 from fencepost.harness.network.layout import Listener
 from fencepost.harness.plan.base import After, Release
 from fencepost.harness.plan.steps.produce import Produce
 
 
-class PerformedRun(References):
+class PerformedRun(RunReferences):
     """The references of a run, and what a step can do to it. Its methods: `plan.performed.Performed`."""
 
     def __init__(self, context: Context) -> None:
-        known = context.references
-        super().__init__(known.plan, known.dialect, known.observations, known.clock, known.bound)
-        self.journal = context.journal
+        super().__init__(context)
         self._run_clock = context.clock
-        self._cluster = context.cluster
-        self._clients = context.clients
         self._active_faults = context.active_faults
-
-    @property
-    def processes(self) -> Processes:
-        return self._cluster.processes
-
-    def bind(self, name: str, value: Any) -> None:
-        self.bound[name] = value
 
     def set_version(self, node: str, release: Release | None, level: str | None) -> None:
         self._cluster.processes.set_version(node, release, level)

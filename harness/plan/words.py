@@ -69,8 +69,10 @@ def words_of(package: str, path: Iterable[str], base: type[Kind]) -> Mapping[str
     for module in sorted(each.name for each in pkgutil.iter_modules(path)):
         loaded = import_module(f"{package}.{module}")
         for each in vars(loaded).values():
-            if isinstance(each, type) and issubclass(each, base) and each.__module__ == loaded.__name__:
-                found |= {} if base.named_by not in each.model_fields else {_name_of(each, found): each}
+            if not (isinstance(each, type) and issubclass(each, base) and each.__module__ == loaded.__name__):
+                continue
+            if base.named_by in each.model_fields:
+                found[_name_of(each, found)] = each
     return found
 
 

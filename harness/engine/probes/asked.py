@@ -13,7 +13,7 @@ from fencepost.harness.clients.metadata.image import Image, PartitionEntry
 from fencepost.harness.clients.raw import RawConnection
 from fencepost.harness.engine.context import Context
 from fencepost.harness.engine.probes.metadata_log import plain_log
-from fencepost.harness.engine.references import References
+from fencepost.harness.engine.run_references import RunReferences
 from fencepost.harness.network.layout import Listener
 from fencepost.harness.plan.answers import ProbeAnswer, answered
 from fencepost.harness.plan.asked import Connection
@@ -22,18 +22,14 @@ from fencepost.harness.plan.requests.request import KafkaRequest
 from fencepost.harness.targets.security import BROKER_USER, PASSWORDS
 
 
-class AskedRun(References):
+class AskedRun(RunReferences):
     """The references of a run, and what else one request to one node asks. Its methods: `plan.asked.Asked`."""
 
     def __init__(self, context: Context, receiver: str, step: str = "probe", nth: int = 0) -> None:
-        known = context.references
-        super().__init__(known.plan, known.dialect, known.observations, known.clock, known.bound)
+        super().__init__(context)
         self.receiver = receiver
         self.step = step
         self.nth = nth
-        self.journal = context.journal
-        self._cluster = context.cluster
-        self._clients = context.clients
 
     @property
     def cluster_id(self) -> str:
@@ -51,9 +47,6 @@ class AskedRun(References):
 
     def metadata_offset(self, value: Value) -> int:
         return self.number(value, "the metadata offset", lambda: self.decided.offset)
-
-    def bind(self, name: str, value: Any) -> None:
-        self.bound[name] = value
 
     def over_connection(self, probe: KafkaRequest) -> ProbeAnswer:
         listener, seconds = self._listener(probe), probe.timeout_ms / 1000
