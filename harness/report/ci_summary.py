@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Sequence
 
 from fencepost.harness.report.suite_history import PastRun, since
 from fencepost.harness.report.suite_results import ScenarioResult, SuiteResult
+from fencepost.results.pages.markdown import in_markdown
 from fencepost.results.records.requirements import RequirementResult
 from fencepost.results.records.verdict import Verdict
 
@@ -19,7 +19,6 @@ MARKS = {
 MOST_PROBLEMS = 5
 """Findings of one scenario that are listed; its page has all."""
 SLOWEST = 5
-_SPECIAL = re.compile(r"([\\*_\[\]<>|#~])")
 
 
 def markdown(suite: SuiteResult, past: Sequence[PastRun] | None = None) -> str:
@@ -48,7 +47,7 @@ def github_annotations(suite: SuiteResult) -> Iterator[str]:
 def _overview(suite: SuiteResult) -> Iterator[str]:
     part = f", shard {suite.shard}" if suite.shard else ""
     where = f"{suite.target} {suite.target_version}, {suite.backend}, seed {suite.seed}{part}"
-    yield f"## {MARKS[suite.verdict]} fencepost: {suite.verdict.value} on {_text(where)}"
+    yield f"## {MARKS[suite.verdict]} fencepost: {suite.verdict.value} on {in_markdown(where)}"
     yield ""
     counts = [f"{number} {verdict.value}" for verdict, number in suite.counts().items() if number]
     if suite.skipped:
@@ -68,7 +67,7 @@ def _overview(suite: SuiteResult) -> Iterator[str]:
         yield f"\n<details><summary>{len(suite.skipped)} skipped</summary>\n"
         for reason in sorted(reasons):
             names = (f"`{each.scenario}`" for each in suite.skipped if each.skipped == reason)
-            yield f"- {_text(reason)}: {', '.join(names)}"
+            yield f"- {in_markdown(reason)}: {', '.join(names)}"
         yield "\n</details>"
     if slowest := suite.slowest(SLOWEST):
         shown = ", ".join(f"`{each.scenario}` {each.seconds:.1f} s" for each in slowest)
@@ -78,18 +77,18 @@ def _overview(suite: SuiteResult) -> Iterator[str]:
 def _failure(suite: SuiteResult, each: ScenarioResult, past: Sequence[PastRun] | None) -> Iterator[str]:
     verdict = each.verdict or Verdict.INFRASTRUCTURE
     yield f"\n### {MARKS[verdict]} {verdict.value}: `{each.scenario}`"
-    yield f"\n{_text(each.title)}"
-    yield f"\n> {_text(each.headline or 'the run left no verdict')}\n"
+    yield f"\n{in_markdown(each.title)}"
+    yield f"\n> {in_markdown(each.headline or 'the run left no verdict')}\n"
     for rule in each.broken:
-        yield f"- **{rule.id}**: {_text(_rule(rule).partition(': ')[2])}"
+        yield f"- **{rule.id}**: {in_markdown(_rule(rule).partition(': ')[2])}"
     # The headline may have a prefix, such as the planted defect.
     others = [problem for problem in each.failures if problem.message not in (each.headline or "")]
     for problem in others[:MOST_PROBLEMS]:
-        yield f"- {problem.rule or problem.check}: {_text(problem.message)}"
+        yield f"- {problem.rule or problem.check}: {in_markdown(problem.message)}"
     if len(others) > MOST_PROBLEMS:
         yield f"- and {len(others) - MOST_PROBLEMS} more on the page of the run"
     if past is not None:
-        yield f"- since: {_text(since(each, suite, past))}"
+        yield f"- since: {in_markdown(since(each, suite, past))}"
     if each.replay is not None:
         yield f"- replay: `{each.replay}`"
     if each.report is not None:
@@ -98,12 +97,6 @@ def _failure(suite: SuiteResult, each: ScenarioResult, past: Sequence[PastRun] |
 
 def _rule(rule: RequirementResult) -> str:
     return f"{rule.id}: {rule.rule}"
-
-
-def _text(text: str) -> str:
-    """Return text on one line, with the special characters of Markdown escaped, except in spans of code."""
-    spans = re.split(r"(`[^`]+`)", " ".join(text.split()))
-    return "".join(span if span.startswith("`") else _SPECIAL.sub(r"\\\1", span) for span in spans)
 
 
 def _escaped(text: str, also: str = "") -> str:

@@ -5,7 +5,6 @@ One HTML file that needs nothing beside it but the reports that it links, by rel
 
 from __future__ import annotations
 
-import os
 import re
 import time
 from collections import Counter
@@ -13,13 +12,12 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
-from urllib.parse import quote
 
 from markupsafe import Markup, escape
 
 from fencepost.harness.catalogue import CatalogueError, describe
 from fencepost.harness.report.index_runs import PAGE, Index, IndexedRun, Part, read_index
-from fencepost.results.pages import page_environment
+from fencepost.results.pages import page_environment, relative_link
 from fencepost.results.records.folder import short_digest
 from fencepost.results.records.replay_command import replay_command
 from fencepost.results.records.requirements import RequirementResult, RequirementState
@@ -35,6 +33,8 @@ GLYPHS: Final = {
 SKIPPED: Final = "skipped"
 """The state of a rule that only skipped scenarios name."""
 ORDER: Final = (Verdict.VIOLATION, Verdict.INFRASTRUCTURE, Verdict.INCONCLUSIVE, None, Verdict.PASS)
+NOT_JUDGED: Final = "not judged"
+"""The state of a run without a verdict, for the filter."""
 SLOWEST: Final = 10
 MARKS: Final = 24
 """Marks of one state in one cell; further ones are counted."""
@@ -93,20 +93,19 @@ def write_indexes(folder: Path) -> list[Path]:
 def render(index: Index) -> str:
     """Return the page."""
     runs = sorted(index.runs, key=lambda run: ORDER.index(run.verdict))  # stable: otherwise in the order that was given
-    columns = list(dict.fromkeys(run.system for run in runs if run.verdict is not None))
-    counts = index.counts()
+    systems = list(dict.fromkeys(run.system for run in runs if run.verdict is not None))
     environment = page_environment("fencepost.harness.report")
     environment.filters["code"] = _code
     return environment.get_template("index.html.j2").render(
         index=index,
         runs=[_row(index, run) for run in runs],
-        counts={verdict.value: number for verdict, number in counts.items() if number},
-        unjudged=sum(run.verdict is None for run in runs),
+        states_of_runs=(*(verdict.value for verdict in Verdict), NOT_JUDGED),
+        states_of_rules=(*(state.value for state in RequirementState), SKIPPED),
         some_ids=any(run.broken or run.differences for run in runs),
         several_targets=len({(run.target, run.backend) for run in runs}) > 1,
         several_seeds=len({run.seed for run in runs}) > 1,
-        columns=columns,
-        rules=_rules(index, columns),
+        systems=systems,
+        rules=_rules(index, systems),
         planted=Counter(run.planted_defect for run in runs if run.planted_defect),
         latest=_latest(index.runs) != list(index.runs),
         slowest=_slowest(index, runs),
@@ -123,6 +122,7 @@ def render(index: Index) -> str:
 def _row(index: Index, run: IndexedRun) -> dict[str, Any]:
     return {
         "run": run,
+        "state": run.verdict.value if run.verdict is not None else NOT_JUDGED,
         "word": run.verdict.value if run.verdict is not None else run.state,
         "weight": ORDER.index(run.verdict),
         "broken": [(rule, _in_words(rule)) for rule in run.broken],
@@ -133,17 +133,14 @@ def _row(index: Index, run: IndexedRun) -> dict[str, Any]:
 
 
 def _href(index: Index, run: IndexedRun) -> str:
-    if run.folder is None or not run.has_report:
-        return ""
-    return quote(Path(os.path.relpath(run.folder.report, index.folder)).as_posix())
+    return relative_link(run.folder.report, index.folder) if run.folder is not None else ""
 
 
 def _part(index: Index, part: Part) -> dict[str, Any]:
-    page = part.folder / PAGE
     return {
         "title": part.title,
         "name": part.folder.name,
-        "href": quote(Path(os.path.relpath(page, index.folder)).as_posix()) if page.is_file() else "",
+        "href": relative_link(part.folder / PAGE, index.folder),
         "verdict": part.verdict.value if part.verdict is not None else "not ended",
         "counts": ", ".join(f"{number} {verdict.value}" for verdict, number in part.counts.items() if number),
         "facts": " · ".join(part.facts),
@@ -160,16 +157,16 @@ def _latest(runs: Sequence[IndexedRun]) -> list[IndexedRun]:
     return list(newest.values())
 
 
-def _rules(index: Index, columns: Sequence[str]) -> list[RuleRow]:
+def _rules(index: Index, systems: Sequence[str]) -> list[RuleRow]:
     """Return all rules that a run judged or a scenario names, the broken ones first."""
     of: dict[str, list[Judged]] = {}
     for run in _latest(index.runs):
         for rule in run.rules:
             of.setdefault(rule.id, []).append((run, rule))
-    rows = [_rule_row(index, name, found, columns) for name, found in of.items()]
+    rows = [_rule_row(index, name, found, systems) for name, found in of.items()]
     for name in dict.fromkeys(rule for each in index.not_run for rule in each.requirements if rule not in of):
         says, source, url = _text(RequirementResult(name, RequirementState.NOT_EXERCISED))
-        rows.append(RuleRow(name, SKIPPED, says, source, url, tuple(((), {}) for _ in columns)))
+        rows.append(RuleRow(name, SKIPPED, says, source, url, tuple(((), {}) for _ in systems)))
     return sorted(rows, key=lambda row: (row.weight, row.id))
 
 
@@ -184,14 +181,14 @@ def _rule_row(
     index: Index,
     name: str,
     found: Sequence[Judged],
-    columns: Sequence[str],
+    systems: Sequence[str],
 ) -> RuleRow:
     states = list(RequirementState)
     text = next((rule for _, rule in found if rule.says), found[0][1])
     cells = []
-    for column in columns:
+    for system in systems:
         here = sorted(
-            ((run, rule) for run, rule in found if run.system == column),
+            ((run, rule) for run, rule in found if run.system == system),
             key=lambda each: states.index(each[1].state),
         )
         marks: list[Mark] = []

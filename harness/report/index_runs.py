@@ -53,10 +53,6 @@ class IndexedRun:
         states = {Verdict.VIOLATION: RequirementState.BROKEN, Verdict.INCONCLUSIVE: RequirementState.NOT_COVERED}
         return [rule for rule in self.rules if self.verdict in states and rule.state is states[self.verdict]]
 
-    @property
-    def has_report(self) -> bool:
-        return self.folder is not None and self.folder.report.is_file()
-
 
 @dataclass(frozen=True)
 class NotRun:
@@ -111,9 +107,6 @@ class Index:
         judged = [run for run in self.runs if run.verdict is not None]
         counted = [run for run in judged if not run.planted_defect] or judged
         return Verdict.worst(run.verdict for run in counted if run.verdict is not None) if counted else None
-
-    def counts(self) -> dict[Verdict, int]:
-        return {verdict: sum(run.verdict is verdict for run in self.runs) for verdict in Verdict}
 
 
 def read_index(folder: Path) -> Index:

@@ -1,14 +1,13 @@
 """The trends as text for a terminal, as Markdown for the summary of a CI job, and as JSON for programs."""
 
-import re
 import textwrap
 from collections.abc import Iterator, Sequence
 from typing import Any, Final
 
 from fencepost.results.mining.facts import Facts, Row
 from fencepost.results.mining.news import MEANINGS, TITLES, Item, Kind, day, hours, items, short, slower
+from fencepost.results.pages.markdown import in_markdown
 
-_SPECIAL: Final = re.compile(r"([\\*_\[\]<>|#~])")
 MARKS: Final = {Kind.NEW: "❌", Kind.KNOWN: "⚠️", Kind.FIXED: "✅", Kind.ONCE: "❔"}
 MESSAGE: Final = 200
 """Characters of a message that are shown."""
@@ -78,7 +77,7 @@ def _item_text(item: Item) -> Iterator[str]:
 
 def markdown(facts: Facts, top: int) -> str:
     """Return the trends for the summary of a CI job: one table for each kind of news, then causes and slow-downs."""
-    lines = ["## fencepost: trends", "", _escaped(in_words(facts))]
+    lines = ["## fencepost: trends", "", in_markdown(in_words(facts))]
     found = items(facts)
     for kind in Kind:
         if found[kind]:
@@ -97,16 +96,18 @@ def markdown(facts: Facts, top: int) -> str:
         lines += ["", "✅ No test failed in the last week."]
     for title, rows in (("Causes", _causes(facts)), ("Slower", _slower(facts, top))):
         if rows:
-            lines += ["", f"### {title}", "", *(f"- {_escaped(row)}" for row in rows)]
+            lines += ["", f"### {title}", "", *(f"- {in_markdown(row)}" for row in rows)]
     return "\n".join([*lines, ""])
 
 
 def _item_row(item: Item) -> str:
     row = item.row
     why = item.cause and f"{item.cause['rule'] or item.cause['check']}: {_short(item.cause['message'])}"
-    name = f"`{row['test']}`<br>{_escaped(item.name.partition(' on ')[2])}, {row['state']}"
+    name = f"`{row['test']}`<br>{in_markdown(item.name.partition(' on ')[2], is_cell=True)}, {row['state']}"
     week = f"{row['week_red']} of {row['week_runs']} red, {hours(row['cost_s'])}"
-    cells = [name, _escaped(item.rate_words), _escaped(item.since_words), week, _escaped(why or "")]
+    texts = (item.rate_words, item.since_words, why or "")
+    rate, since, cause = (in_markdown(text, is_cell=True) for text in texts)
+    cells = [name, rate, since, week, cause]
     return f"| {' | '.join(cells)} |"
 
 
@@ -130,9 +131,3 @@ def _slower(facts: Facts, top: int) -> list[str]:
 
 def _short(message: str) -> str:
     return textwrap.shorten(message, MESSAGE, placeholder=" …")
-
-
-def _escaped(text: str) -> str:
-    """Return text on one line, with the special characters of Markdown escaped, except in spans of code."""
-    spans = re.split(r"(`[^`]+`)", " ".join(text.split()))
-    return "".join(span.replace("|", r"\|") if span.startswith("`") else _SPECIAL.sub(r"\\\1", span) for span in spans)

@@ -1,11 +1,9 @@
 """Write the folder: an overview, rules, timings, one page for each test, plans, and the summary as JSON."""
 
 import json
-import os
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, Final
-from urllib.parse import quote
 
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -16,7 +14,7 @@ from fencepost.results.mining.news import MEANINGS, Kind, day, hours, items, key
 from fencepost.results.mining.pages.views import TestView, by_test, groups, halts_by_week, reached, rules, series
 from fencepost.results.mining.show import summary as in_lines
 from fencepost.results.mining.summary import as_json, in_words
-from fencepost.results.pages import page_environment
+from fencepost.results.pages import page_environment, relative_link
 from fencepost.results.records.folder import RunFolder
 from fencepost.results.records.replay_command import replay_command
 from fencepost.results.records.survey import TRENDS_FILE
@@ -127,9 +125,8 @@ def _run(run: Row, page_folder: Path) -> Row:
     """Return a run with the links of its row: the report and the command, if its folder is here, and the CI job."""
     folder = RunFolder(Path(run["folder"])) if run["folder"] else None
     there = folder is not None and folder.path.is_dir()
-    report = folder.report if folder is not None and folder.report.is_file() else None
     return run | {
-        "report": quote(Path(os.path.relpath(report, page_folder)).as_posix()) if report else None,
+        "report": relative_link(folder.report, page_folder) if folder is not None else "",
         "replay": replay_command(folder) if folder is not None and there else None,
         "ci": run["ci_url"] if (run["ci_url"] or "").startswith(("http://", "https://")) else None,
     }
