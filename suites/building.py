@@ -7,13 +7,6 @@ from collections.abc import Sequence
 from fencepost.faults.disks.rule_fault import RuleParameters
 from fencepost.harness.checkers.owed import every_run, every_workload
 from fencepost.harness.plan.base import After, Expect, ExpectOutcome, Level
-from fencepost.harness.plan.conditions.administrator_served import AdministratorServed
-from fencepost.harness.plan.conditions.converged import Converged
-from fencepost.harness.plan.conditions.isr_is import IsrIs
-from fencepost.harness.plan.conditions.leader_is import LeaderIs
-from fencepost.harness.plan.conditions.logged import Logged
-from fencepost.harness.plan.conditions.metadata_from import MetadataFrom
-from fencepost.harness.plan.conditions.workload_acks import WorkloadAcks
 from fencepost.harness.plan.injects import InjectStep
 from fencepost.harness.plan.model import (
     Acknowledged,
@@ -24,16 +17,25 @@ from fencepost.harness.plan.model import (
     ProducerSpec,
     WorkloadSpec,
 )
-from fencepost.harness.plan.requests.fetch import FetchProbe
-from fencepost.harness.plan.requests.metadata import MetadataProbe
-from fencepost.harness.plan.requests.produce import ProduceProbe
 from fencepost.harness.plan.steps import Step
-from fencepost.harness.plan.steps.heal_all import HealAll
-from fencepost.harness.plan.steps.produce import Produce
-from fencepost.harness.plan.steps.workload import Workload
 from fencepost.suites.clusters import node_id
 from fencepost.suites.expectations import ACKNOWLEDGED_LOSS, must
 from fencepost.suites.target_facts import TargetFacts
+from fencepost.suites.words import (
+    AdministratorServed,
+    Converged,
+    FetchProbe,
+    HealAll,
+    IsrIs,
+    LeaderIs,
+    Logged,
+    MetadataFrom,
+    MetadataProbe,
+    Produce,
+    ProduceProbe,
+    Workload,
+    WorkloadAcks,
+)
 
 PRODUCER = ProducerSpec(name="p1", topic="t", rate=100)
 CONSUMER = ConsumerSpec(name="c1", topic="t")

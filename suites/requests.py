@@ -7,7 +7,7 @@ from typing import Any, Final, Literal
 
 from fencepost.harness.network.addresses import PEER_PORT
 from fencepost.harness.plan.conditions.condition import LIVENESS_TIMEOUT_MS
-from fencepost.harness.plan.requests.api import ApiProbe
+from fencepost.suites.words import ApiProbe
 
 FETCHED: Final = "responses[0].partitions[0]"
 """The path to what `fetched` asks for; the partition's `records` are a list with offset, key and value."""

@@ -2,26 +2,28 @@
 
 from __future__ import annotations
 
-from fencepost.faults.links.stall import StallParameters
-from fencepost.faults.processes.kill import KillParameters
 from fencepost.harness.plan.base import After
-from fencepost.harness.plan.conditions.broker_fenced import BrokerFenced
-from fencepost.harness.plan.conditions.isr_is import IsrIs
-from fencepost.harness.plan.conditions.leader_epoch_above import LeaderEpochAbove
-from fencepost.harness.plan.conditions.leader_is import LeaderIs
-from fencepost.harness.plan.conditions.workload_acks import WorkloadAcks
 from fencepost.harness.plan.injects import inject
 from fencepost.harness.plan.model import Plan, StepDone, Timing
-from fencepost.harness.plan.requests.produce import ProduceProbe
-from fencepost.harness.plan.requests.update_features import UpdateFeaturesProbe
 from fencepost.harness.plan.steps import Step
-from fencepost.harness.plan.steps.bind import Bind
-from fencepost.harness.plan.steps.heal import Heal
 from fencepost.suites.building import acknowledged, logs_sole_isr, setup, teardown
 from fencepost.suites.clusters import topic
 from fencepost.suites.expectations import answers, must, never, never_serves
 from fencepost.suites.scenario import Draft
 from fencepost.suites.target_facts import TargetFacts
+from fencepost.suites.words import (
+    Bind,
+    BrokerFenced,
+    Heal,
+    IsrIs,
+    KillParameters,
+    LeaderEpochAbove,
+    LeaderIs,
+    ProduceProbe,
+    StallParameters,
+    UpdateFeaturesProbe,
+    WorkloadAcks,
+)
 
 LAG_MS = 4000
 """So long that a follower that stalls is in the ISR while a request is sent and answered."""

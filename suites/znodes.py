@@ -8,13 +8,11 @@ from collections.abc import Mapping, Sequence
 
 from fencepost.harness.plan import znodes
 from fencepost.harness.plan.base import Expect
-from fencepost.harness.plan.conditions.metadata_from import MetadataFrom
-from fencepost.harness.plan.conditions.znode import Znode
 from fencepost.harness.plan.steps import Step
-from fencepost.harness.plan.steps.znode import ZnodeStep
 from fencepost.harness.plan.znodes import PREFERRED, REASSIGN, as_json, elect_preferred
 from fencepost.suites.clusters import node_id
 from fencepost.suites.expectations import must
+from fencepost.suites.words import MetadataFrom, Znode, ZnodeStep
 
 __all__ = [
     "PREFERRED",

@@ -1,4 +1,4 @@
-"""Write the tables of words in docs/plan-file.md from their classes: `python -m tests.plan_words`."""
+"""Write what is made of the classes of words, `python -m tests.plan_words`: docs/plan-file.md and suites/words.py."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 from fencepost.faults.parameters import PlanModel, key_of
+from fencepost.faults.registry import FAULTS
 from fencepost.harness.plan.conditions import CONDITIONS
 from fencepost.harness.plan.conditions.condition import AwaitStep
 from fencepost.harness.plan.requests import REQUESTS
@@ -15,12 +16,22 @@ from fencepost.harness.plan.requests.request import ProbeStep
 from fencepost.harness.plan.steps import STEPS
 from fencepost.harness.plan.steps.step import PlanStep
 
-PAGE = Path(__file__).parents[1] / "docs" / "plan-file.md"
+ROOT = Path(__file__).parents[1]
+PAGE = ROOT / "docs" / "plan-file.md"
+IMPORTS = ROOT / "suites" / "words.py"
 TABLES: Mapping[str, tuple[Mapping[str, type[PlanModel]], type[PlanModel]]] = {
     "| `condition` | keys | it holds when |\n| --- | --- | --- |\n": (CONDITIONS, AwaitStep),
     "| `do` | keys | what it does |\n| --- | --- | --- |\n": (STEPS, PlanStep),
     "| `request` | keys | what is sent |\n| --- | --- | --- |\n": (REQUESTS, ProbeStep),
 }
+HEAD = '''"""All words of plans: the parameters of faults, conditions, requests and steps.
+
+Made from the registries by `python -m tests.plan_words`, so that types are known without running anything.
+"""
+
+from __future__ import annotations
+
+'''
 
 
 def rows(words: Mapping[str, type[PlanModel]], base: type[PlanModel]) -> Iterator[str]:
@@ -42,5 +53,13 @@ def with_tables(page: str) -> str:
     return page
 
 
+def imports() -> str:
+    """Return the module that imports the class of each word."""
+    parameters = {fault.Parameters for fault in FAULTS.values()}
+    words = {*parameters, *CONDITIONS.values(), *REQUESTS.values(), *STEPS.values()}
+    return HEAD + "".join(sorted(f"from {word.__module__} import {word.__name__}\n" for word in words))
+
+
 if __name__ == "__main__":
     PAGE.write_text(with_tables(PAGE.read_text(encoding="utf-8")), encoding="utf-8")
+    IMPORTS.write_text(imports(), encoding="utf-8")

@@ -46,6 +46,13 @@ def test_the_tables_of_words_are_those_of_their_classes() -> None:
     assert plan_words.with_tables(PAGE) == PAGE, "write it anew: python -m tests.plan_words"
 
 
+def test_the_words_of_scenarios_are_those_of_the_registries() -> None:
+    text = plan_words.IMPORTS.read_text(encoding="utf-8")
+    assert text == plan_words.imports(), "write it anew: python -m tests.plan_words"
+    names = [line.rpartition(" ")[2] for line in text.splitlines() if line.startswith("from fencepost.")]
+    assert len(names) == len(set(names)) > 90, "two words of one class name: the later one hides the other"
+
+
 @pytest.mark.integration
 def test_the_plan_on_the_page_passes(tmp_path: Path) -> None:
     _, verdict = run(parse_plan(TEXT, "plan-file.md"), tmp_path)
