@@ -63,7 +63,7 @@ def judged_runs(runs: Path) -> Iterator[RunVerdict]:
     for path in sorted(runs.glob("*/verdict.json")):
         try:
             yield RunVerdict.load(path)
-        except (OSError, ValueError, KeyError) as error:
+        except (OSError, ValueError) as error:
             print(f"left out {path.parent}: {error}", file=sys.stderr)
 
 

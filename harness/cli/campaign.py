@@ -43,7 +43,7 @@ from fencepost.harness.targets.reference import plant
 from fencepost.harness.targets.registry import load
 from fencepost.harness.terminal import console_beside, counted, terminal
 from fencepost.results.records.files import write_json
-from fencepost.results.records.folder import FolderError, RunFolder
+from fencepost.results.records.folder import RunFolder
 from fencepost.results.records.journal import JournalError, read_journal
 from fencepost.results.records.progress import Phase
 from fencepost.results.records.verdict import RunVerdict, Verdict
@@ -289,7 +289,7 @@ class _Tally:
         try:
             self._met += _meetings(row)
             saved = _verdict_of(row)
-        except (OSError, ValueError, FolderError, JournalError, PlanError) as error:
+        except (OSError, ValueError, JournalError, PlanError) as error:
             self._console.print(f"{'':<{MARGIN}}{row.run} cannot be read and is left out of the tables: {error}")
             saved = None
         self._outcomes[attempt.scenario] = _outcome(attempt, row, saved)

@@ -202,7 +202,7 @@ class Explainer:
         for path in sorted(paths, key=lambda path: path.stat().st_mtime, reverse=True):
             try:
                 verdict = RunVerdict.load(path)
-            except (OSError, ValueError, KeyError, TypeError) as error:
+            except (OSError, ValueError) as error:
                 print(f"left out {path.parent}: {error}", file=sys.stderr)
                 continue
             if self._is_asked_for(verdict.target):

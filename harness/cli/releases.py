@@ -24,7 +24,7 @@ from fencepost.harness.targets.file import TargetFile
 from fencepost.harness.targets.published import published
 from fencepost.harness.targets.releases import never_run, within
 from fencepost.harness.terminal import console_beside, counted, terminal
-from fencepost.results.records.folder import FolderError, Manifest, RunFolder
+from fencepost.results.records.folder import Manifest, RunFolder
 from fencepost.results.records.survey import FolderState, survey
 from fencepost.results.records.verdict import RunVerdict, Verdict
 from fencepost.results.store.store import Store
@@ -134,7 +134,7 @@ def _in_folder(runs: Path) -> Iterator[Run]:
     for folder in survey(runs).with_campaigns().folders[FolderState.JUDGED]:
         try:
             yield _run(folder)
-        except (OSError, ValueError, KeyError, TypeError, FolderError) as error:
+        except (OSError, ValueError) as error:
             print(f"left out {folder.path}: {error}", file=sys.stderr)
 
 

@@ -26,7 +26,7 @@ from fencepost.harness.reproduction.replaying import Original
 from fencepost.harness.reproduction.shrink.search import ShrinkResult
 from fencepost.harness.reproduction.shrink.search import shrink as search
 from fencepost.harness.reproduction.shrink.trials import OutOfTime, TrialOutcome, Trials
-from fencepost.harness.reproduction.signature import Signature
+from fencepost.harness.reproduction.signature import FailureSignature
 from fencepost.harness.targets.reference import plant_again, with_defect
 from fencepost.harness.terminal import console_beside
 from fencepost.results.records.replay_command import replay_command
@@ -114,13 +114,13 @@ class Candidates:
     def __init__(self, order: ShrinkOrder, series: Series) -> None:
         self._order = order
         self._series = series
-        self._failure: Signature | None = None
+        self._failure: FailureSignature | None = None
         self._next = ""
         self._runs = 0
         self.stopped: str | None = None
         """The reason why no further candidate could be run."""
 
-    def failure(self) -> Signature:
+    def failure(self) -> FailureSignature:
         """Return what counts as failing: the failure of the original, or of one run now if that is not known."""
         known = self._order.original.failure
         if known is None:
@@ -130,7 +130,7 @@ class Candidates:
                 )
             self._series.begin("finding out how the plan fails")
             folder, verdict = run(self._order.original.plan, self._order.candidates, self._order.backend)
-            known = Signature.of(verdict)
+            known = FailureSignature.of(verdict)
             if known.verdict is not Verdict.VIOLATION:
                 raise UsageError(f"{self._order.original.source} does not fail: it is {known}, see {folder.path}")
         if self._order.options.rule:
@@ -152,7 +152,7 @@ class Candidates:
         assert self._failure is not None
         try:
             folder, verdict = run(plan, self._order.candidates, self._order.backend, listener=self._series)
-            signature = Signature.of(verdict)
+            signature = FailureSignature.of(verdict)
             failed = self._failure.shows_in(signature)
             if not failed:
                 shutil.rmtree(folder.path, ignore_errors=True)
@@ -195,7 +195,7 @@ def _described(found: ShrinkResult, order: ShrinkOrder, seconds: float) -> list[
     ]
 
 
-def _as_data(found: ShrinkResult, order: ShrinkOrder, failure: Signature, seconds: float) -> dict[str, Any]:
+def _as_data(found: ShrinkResult, order: ShrinkOrder, failure: FailureSignature, seconds: float) -> dict[str, Any]:
     return {
         "format": "fencepost-shrink/1",
         "of": str(order.original.source),

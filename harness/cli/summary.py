@@ -11,7 +11,6 @@ from rich.text import Text
 from fencepost.harness.cli.board import Board, Row
 from fencepost.harness.cli.display import COLOURS
 from fencepost.harness.cli.eta import duration
-from fencepost.harness.report.suite_results import read_verdict
 from fencepost.harness.report.text import summarise
 from fencepost.harness.terminal import counted
 from fencepost.results.records.folder import RunFolder
@@ -86,4 +85,4 @@ def planted_line(defect: str, number: int) -> Text:
 
 
 def _verdict_of(row: Row) -> RunVerdict | None:
-    return None if row.run is None else read_verdict(Path(row.run))
+    return None if row.run is None else RunFolder(Path(row.run)).try_verdict()

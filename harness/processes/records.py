@@ -53,7 +53,7 @@ class ProcessRecords:
         """Note a start down before it happens; gives what belongs into the child's environment."""
         token = uuid.uuid4().hex
         self._write({"phase": "intent", "token": token, "node": node, "boot": self._boot, "argv": list(argv)})
-        return {TOKEN: token, RUN: str(self._run), NODE: node, HARNESS: table.signature()}
+        return {TOKEN: token, RUN: str(self._run), NODE: node, HARNESS: table.own_identity()}
 
     def started(self, token: str, identity: Identity) -> None:
         self._write({"phase": "started", "token": token, "pid": identity.pid, "start_time": identity.start_time})

@@ -42,7 +42,7 @@ class Stamp:
     @property
     def labels(self) -> dict[str, str]:
         """For a container or a network."""
-        return {RUN_LABEL: str(self.run), TOKEN_LABEL: self.token, HARNESS_LABEL: table.signature()}
+        return {RUN_LABEL: str(self.run), TOKEN_LABEL: self.token, HARNESS_LABEL: table.own_identity()}
 
     @property
     def fsname(self) -> str:

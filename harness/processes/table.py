@@ -78,7 +78,7 @@ def boot_id() -> str:
     return (PROC / "sys/kernel/random/boot_id").read_text().strip()
 
 
-def signature() -> str:
+def own_identity() -> str:
     """This process, in words that name it among all boots and pid namespaces: `boot/namespace/pid/start time`."""
     me = identify_child(os.getpid())
     return f"{boot_id()}/{_namespace()}/{me.pid}/{me.start_time}"

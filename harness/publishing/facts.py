@@ -24,10 +24,10 @@ from fencepost.harness.publishing.latencies import latency_rows
 from fencepost.harness.publishing.logs import log_rows
 from fencepost.harness.publishing.state_changes import state_change_rows
 from fencepost.harness.publishing.timings import timing_rows
-from fencepost.results.records.folder import RANDOM_PLANS, FolderError, Manifest, RunFolder
+from fencepost.results.records.folder import RANDOM_PLANS, Manifest, RunFolder
 from fencepost.results.records.journal import Journal, read_journal
 from fencepost.results.records.verdict import Finding, RunVerdict, Verdict
-from fencepost.results.store.masking import MASKING, mask, signature
+from fencepost.results.store.masking import MASKING, mask, masked_signature
 
 Row = dict[str, Any]
 
@@ -56,11 +56,11 @@ def read_facts(folder: RunFolder, campaign: str | None = None) -> Facts:
     try:
         manifest = Manifest.load(folder.manifest)
         started = datetime.fromtimestamp(manifest.started, UTC)
-    except (OSError, ValueError, TypeError, AttributeError, FolderError) as error:
+    except (OSError, ValueError, OverflowError) as error:
         raise Unpublishable("unreadable", folder.manifest.name, _said(error)) from error
     try:
         verdict = RunVerdict.load(folder.verdict)
-    except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
+    except (OSError, ValueError) as error:
         raise Unpublishable("unreadable", folder.verdict.name, _said(error)) from error
     try:
         text, plan = saved_plan(folder, manifest)
@@ -201,7 +201,7 @@ def _finding(finding: Finding) -> Row:
         "title": finding.title,
         "message": finding.message[:MESSAGE],
         "masked": masked,
-        "signature": signature(finding.check, finding.requirement or "", masked),
+        "signature": masked_signature(finding.check, finding.requirement or "", masked),
         "masking": MASKING,
         "at_s": finding.at,
         "basis": finding.basis.value,
@@ -244,4 +244,4 @@ def _integer(text: str | None) -> int | None:
 
 def _said(error: Exception) -> str:
     lines = str(error).strip().splitlines()
-    return f"no field {error}" if isinstance(error, KeyError) else lines[0] if lines else type(error).__name__
+    return lines[0] if lines else type(error).__name__

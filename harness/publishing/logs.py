@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from fencepost.results.store.masking import MASKING, mask, signature
+from fencepost.results.store.masking import MASKING, mask, masked_signature
 
 _LEVEL = re.compile(rb"\b(TRACE|DEBUG|INFO|WARN|ERROR|FATAL|WARNING|CRITICAL)\b")
 _KEPT = (b"WARN", b"ERROR", b"FATAL", b"WARNING", b"CRITICAL")
@@ -41,7 +41,7 @@ def log_rows(logs: Path) -> list[dict[str, Any]]:
         {
             "level": level,
             "masked": masked,
-            "signature": signature(level, masked),
+            "signature": masked_signature(level, masked),
             "masking": MASKING,
             "lines": kind.lines,
             "nodes": sorted(kind.nodes),

@@ -17,7 +17,7 @@ from typing import Any
 from fencepost.harness.processes.interrupts import end_on_interrupt
 from fencepost.harness.publishing.facts import Facts, Unpublishable, read_facts, run_id
 from fencepost.harness.publishing.folders import Aside, Found, Named
-from fencepost.results.records.folder import FolderError, Manifest, RunFolder
+from fencepost.results.records.folder import RunFolder
 from fencepost.results.store.store import Store
 from fencepost.results.store.tables import RUNS
 
@@ -94,10 +94,8 @@ def _read(named: Named) -> Facts | Aside:
 
 def _run_id(folder: RunFolder) -> str | None:
     """Return the identity of a run; None if its manifest cannot be read, which `read_facts` explains."""
-    try:
-        return run_id(Manifest.load(folder.manifest))
-    except (OSError, ValueError, TypeError, AttributeError, FolderError):
-        return None
+    manifest = folder.try_manifest()
+    return run_id(manifest) if manifest is not None else None
 
 
 def _row(aside: Aside) -> dict[str, Any]:

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from fencepost.harness.report.suite_results import FILE, ScenarioResult, SuiteResult, read_verdict
+from fencepost.harness.report.suite_results import FILE, ScenarioResult, SuiteResult
 from fencepost.results.records.files import read_json
 from fencepost.results.records.folder import FolderError, Manifest, RunFolder
 from fencepost.results.records.requirements import RequirementResult, RequirementState
@@ -268,7 +268,7 @@ def _of_folders(folder: Path) -> list[IndexedRun]:
 
 def read_run(folder: RunFolder) -> IndexedRun:
     """Read what a run folder has of verdict and manifest."""
-    verdict, manifest = read_verdict(folder.path), _manifest(folder)
+    verdict, manifest = folder.try_verdict(), folder.try_manifest()
     target = f"{manifest.target} {manifest.target_version}".strip() if manifest is not None else ""
     of_manifest = {
         "scenario": manifest.scenario if manifest is not None else folder.name,
@@ -293,10 +293,3 @@ def _of_verdict(verdict: RunVerdict) -> dict[str, Any]:
         "planted_defect": verdict.planted_defect,
         "differences": tuple(sorted({each.difference for each in verdict.of(Verdict.PASS) if each.difference})),
     }
-
-
-def _manifest(folder: RunFolder) -> Manifest | None:
-    try:
-        return Manifest.load(folder.manifest)
-    except (OSError, ValueError, TypeError, FolderError):
-        return None

@@ -7,13 +7,8 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from fencepost.harness.report.suite_results import (
-    ScenarioResult,
-    SuiteResult,
-    earlier_suites,
-    read_manifest,
-    read_verdict,
-)
+from fencepost.harness.report.suite_results import ScenarioResult, SuiteResult, earlier_suites
+from fencepost.results.records.folder import RunFolder
 from fencepost.results.records.verdict import Verdict
 
 
@@ -97,8 +92,9 @@ def _of_suite(suite: SuiteResult) -> Iterable[PastRun]:
 
 
 def _of_folder(path: Path) -> PastRun | None:
-    manifest = read_manifest(path)
-    verdict = read_verdict(path) if manifest is not None else None
+    folder = RunFolder(path)
+    manifest = folder.try_manifest()
+    verdict = folder.try_verdict() if manifest is not None else None
     if manifest is None or verdict is None or verdict.planted_defect:
         return None
     return PastRun(

@@ -1,24 +1,24 @@
 """The results of a suite for programs, summaries and pages: each scenario with its verdict, rules and replay command.
 
 A suite leaves a folder `suite-DATE-TARGET-SEED` beside its run folders, with `results.json`. `fencepost conformance
---json FILE` writes the same. Its keys are the fields of `SuiteResult`, which `SuiteResult.load` reads again.
+--json FILE` writes the same. Its keys are the fields of `SuiteResult`, and what follows from them for other programs.
 """
 
 from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Mapping
-from dataclasses import MISSING, asdict, dataclass, field, fields
+from dataclasses import dataclass, field, replace
 from datetime import date
 from itertools import count
 from pathlib import Path
 from typing import Any, Final
 
-from fencepost.results.records.files import read_json, write_json
-from fencepost.results.records.folder import FolderError, Manifest, RunFolder
+from fencepost.results.records.files import as_json, from_json, read_json, write_json
+from fencepost.results.records.folder import RunFolder
 from fencepost.results.records.replay_command import replay_command
 from fencepost.results.records.requirements import RequirementResult, RequirementState
-from fencepost.results.records.verdict import Finding, RunVerdict, Verdict
+from fencepost.results.records.verdict import Finding, Verdict
 
 FORMAT: Final = "fencepost-suite/1"
 FILE: Final = "results.json"
@@ -41,10 +41,6 @@ class FoundProblem:
         return cls(
             finding.verdict, finding.check, finding.message, finding.requirement, finding.level, finding.difference
         )
-
-    @classmethod
-    def from_json(cls, value: Mapping[str, Any]) -> FoundProblem:
-        return cls(**_known(cls, value) | {"verdict": Verdict(value["verdict"])})
 
 
 @dataclass(frozen=True)
@@ -101,30 +97,19 @@ class ScenarioResult:
 
     def with_run(self, run: Path) -> ScenarioResult:
         """Return the result with the content of verdict and manifest in a run folder, as far as they can be read."""
-        values = {each.name: getattr(self, each.name) for each in fields(self)} | {"run": str(run)}
-        saved = read_verdict(run)
-        if saved is not None:
+        values: dict[str, Any] = {"run": str(run)}
+        if (saved := RunFolder(run).try_verdict()) is not None:
             known = [each for each in saved.shown(Verdict.PASS) if each.difference is not None]
             shown = [*(each for other in WORST_FIRST[:-1] for each in saved.shown(other)), *known]
             values |= {"rules": saved.requirements, "problems": tuple(map(FoundProblem.of, shown))}
             values["planted_defect"] = saved.planted_defect
-        if (manifest := read_manifest(run)) is not None:
+        if (manifest := RunFolder(run).try_manifest()) is not None:
             values |= {"target_digest": manifest.target_digest, "target_commit": manifest.target_commit}
-        return ScenarioResult(**values)
+        return replace(self, **values)
 
     def to_json(self) -> dict[str, Any]:
         report = self.report
-        return asdict(self) | {"replay": self.replay, "report": None if report is None else str(report)}
-
-    @classmethod
-    def from_json(cls, value: Mapping[str, Any]) -> ScenarioResult:
-        parsed = {
-            "requirements": tuple(value["requirements"]),
-            "verdict": None if value["verdict"] is None else Verdict(value["verdict"]),
-            "rules": tuple(RequirementResult.from_json(each) for each in value["rules"]),
-            "problems": tuple(FoundProblem.from_json(each) for each in value["problems"]),
-        }
-        return cls(**_known(cls, value) | parsed)
+        return as_json(self) | {"replay": self.replay, "report": None if report is None else str(report)}
 
 
 @dataclass(frozen=True)
@@ -183,9 +168,11 @@ class SuiteResult:
         return sorted(timed, key=lambda each: -(each.seconds or 0))[:number]
 
     def to_json(self) -> dict[str, Any]:
+        own = as_json(replace(self, scenarios=()))
+        del own["scenarios"]
         return {
             "format": FORMAT,
-            **{each.name: getattr(self, each.name) for each in fields(self) if each.name != "scenarios"},
+            **own,
             "verdict": self.verdict.value,
             "exit_code": self.verdict.exit_code,
             "counts": {verdict.value: number for verdict, number in self.counts().items()},
@@ -198,12 +185,11 @@ class SuiteResult:
 
     @classmethod
     def load(cls, path: Path) -> SuiteResult:
-        """Read the results of a suite. Raise OSError, ValueError or KeyError for a file that has none."""
+        """Read the results of a suite. Raise OSError, or ValueError for a file that has none."""
         value = read_json(path)
-        if not isinstance(value, dict) or value.get("format") != FORMAT:
+        if value.get("format") != FORMAT:
             raise ValueError(f"{path} has no results of a suite: its format is not {FORMAT}")
-        scenarios = tuple(ScenarioResult.from_json(each) for each in value["scenarios"])
-        return cls(**_known(cls, value) | {"scenarios": scenarios})
+        return from_json(cls, value)
 
 
 def create_suite_folder(runs: Path, target: str, seed: int) -> Path:
@@ -224,27 +210,5 @@ def earlier_suites(runs: Path) -> Iterable[SuiteResult]:
     for path in runs.glob(f"suite-*/{FILE}"):
         try:
             yield SuiteResult.load(path)
-        except (OSError, ValueError, KeyError, TypeError):
+        except (OSError, ValueError):
             continue
-
-
-def read_verdict(run: Path) -> RunVerdict | None:
-    """Return the verdict in a run folder, or None if there is none that can be read."""
-    try:
-        return RunVerdict.load(RunFolder(run).verdict)
-    except (OSError, ValueError, KeyError):
-        return None
-
-
-def read_manifest(run: Path) -> Manifest | None:
-    """Return the manifest in a run folder, or None if there is none that can be read."""
-    try:
-        return Manifest.load(RunFolder(run).manifest)
-    except (OSError, ValueError, KeyError, TypeError, FolderError):
-        return None
-
-
-def _known(of: type, value: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the values of the fields of a dataclass; others in the file are derived from these."""
-    needed = {each.name for each in fields(of) if each.default is each.default_factory is MISSING}
-    return {each.name: value[each.name] for each in fields(of) if each.name in needed | set(value)}

@@ -12,6 +12,7 @@ from fencepost.harness.errors import UsageError
 from fencepost.harness.judge import judge
 from fencepost.harness.plan.file import load_plan
 from fencepost.harness.reproduction.replaying import stored_verdict
+from fencepost.results.records.files import as_json
 from fencepost.results.records.folder import FolderError, Manifest, RunFolder
 from fencepost.results.records.journal import Journal, being_written, read_journal
 from fencepost.results.records.replay_command import replay_command
@@ -71,8 +72,8 @@ class Recheck:
             if self.then is None
             else {"verdict": self.then.verdict.value, "judge": self.judged_then_by, "headline": self.then.headline},
             "now": {"verdict": self.now.verdict.value, "judge": self.judged_now_by, "headline": self.now.headline},
-            "added": [finding.to_json() for finding in self.added],
-            "dropped": [finding.to_json() for finding in self.dropped],
+            "added": [as_json(finding) for finding in self.added],
+            "dropped": [as_json(finding) for finding in self.dropped],
             "notes": list(self.notes),
         }
 
@@ -110,7 +111,7 @@ def _manifest(folder: RunFolder) -> tuple[Manifest | None, list[str]]:
         return None, [f"{folder.manifest.name} is missing: the version that judged the run is not known."]
     try:
         return Manifest.load(folder.manifest), []
-    except (FolderError, ValueError, TypeError) as error:
+    except (OSError, ValueError) as error:
         return None, [f"{folder.manifest.name} cannot be read: {error}."]
 
 

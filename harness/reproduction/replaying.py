@@ -15,10 +15,10 @@ from fencepost.harness.plan.file import load_plan
 from fencepost.harness.plan.hash import plan_hash
 from fencepost.harness.plan.model import Plan
 from fencepost.harness.reproduction.interval import wilson
-from fencepost.harness.reproduction.signature import Signature
+from fencepost.harness.reproduction.signature import FailureSignature
 from fencepost.harness.targets.reference import with_defect
 from fencepost.harness.targets.registry import open_run
-from fencepost.results.records.folder import FolderError, Manifest, RunFolder
+from fencepost.results.records.folder import FolderError, RunFolder
 from fencepost.results.records.replay_command import replay_command
 from fencepost.results.records.verdict import RunVerdict, Verdict
 
@@ -36,7 +36,7 @@ class Original:
     """The folder for the new run folders."""
     backend: str | None = None
     """The backend of the original run."""
-    failure: Signature | None = None
+    failure: FailureSignature | None = None
     planted_defect: str = ""
     """The mutant that the nodes of the original run had."""
 
@@ -50,9 +50,9 @@ class Original:
         folder = open_run(what)
         failure = None
         if (before := stored_verdict(folder)) is not None:
-            signature = Signature.of(before)
+            signature = FailureSignature.of(before)
             failure = signature if signature.fails else None
-        manifest = _manifest(folder)
+        manifest = folder.try_manifest()
         backend, defect = (manifest.backend, manifest.planted_defect) if manifest is not None else (None, "")
         return cls(load_plan(folder.plan), what, what.resolve().parent, backend, failure, defect)
 
@@ -63,17 +63,10 @@ def stored_verdict(folder: RunFolder) -> RunVerdict | None:
         return None
     try:
         return RunVerdict.load(folder.verdict)
-    except (ValueError, KeyError, TypeError) as error:
+    except (OSError, ValueError) as error:
         raise FolderError(
             f"{folder.verdict} is not a verdict that this version can read ({error}): remove it"
         ) from None
-
-
-def _manifest(folder: RunFolder) -> Manifest | None:
-    try:
-        return Manifest.load(folder.manifest)
-    except (OSError, ValueError, TypeError, FolderError):
-        return None
 
 
 @dataclass(frozen=True)
@@ -85,8 +78,8 @@ class Replay:
     seconds: float
 
     @property
-    def signature(self) -> Signature:
-        return Signature.of(self.verdict)
+    def signature(self) -> FailureSignature:
+        return FailureSignature.of(self.verdict)
 
 
 @dataclass

@@ -9,7 +9,7 @@ from fencepost.results.records.verdict import Finding, RunVerdict, Verdict
 
 
 @dataclass(frozen=True)
-class Signature:
+class FailureSignature:
     """The verdict, and the rules (or the checks, if they name no rule) that led to it.
 
     A listed difference that no longer shows is another failure than a broken rule, so it has a name of its own.
@@ -19,7 +19,7 @@ class Signature:
     broken: frozenset[str]
 
     @classmethod
-    def of(cls, verdict: RunVerdict) -> Signature:
+    def of(cls, verdict: RunVerdict) -> FailureSignature:
         if verdict.verdict is Verdict.PASS:
             return cls(Verdict.PASS, frozenset())
         return cls(verdict.verdict, frozenset(map(_name, verdict.of(verdict.verdict))))
@@ -28,15 +28,15 @@ class Signature:
     def fails(self) -> bool:
         return self.verdict is not Verdict.PASS
 
-    def shows_in(self, other: Signature) -> bool:
+    def shows_in(self, other: FailureSignature) -> bool:
         """Return whether the other has the same verdict and at least one of the same rules; timing decides how many."""
         if self.verdict is not other.verdict:
             return False
         return bool(self.broken & other.broken) or not self.broken
 
-    def only(self, rules: frozenset[str]) -> Signature:
+    def only(self, rules: frozenset[str]) -> FailureSignature:
         """Return the signature with only these rules."""
-        return Signature(self.verdict, self.broken & rules)
+        return FailureSignature(self.verdict, self.broken & rules)
 
     def __str__(self) -> str:
         return " ".join([self.verdict.value, *sorted(self.broken)])

@@ -1,4 +1,4 @@
-"""Read and write JSON and JSON lines so that a crash at any time leaves a readable file."""
+"""Read and write records as JSON, and JSON lines, so that a crash at any time leaves a readable file."""
 
 from __future__ import annotations
 
@@ -6,12 +6,49 @@ import json
 import os
 from collections.abc import Iterator, Mapping
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any, TypeVar
+
+from pydantic_core import ValidationError
+
+if TYPE_CHECKING:
+    from pydantic import TypeAdapter
+
+_T = TypeVar("_T")
+
+
+_adapters: dict[type, TypeAdapter[Any]] = {}
+
+
+def _adapter(kind: type) -> TypeAdapter[Any]:
+    if kind not in _adapters:
+        # Drivers of Spark jobs and most commands read no record: they do not wait for the import.
+        from pydantic import TypeAdapter
+
+        _adapters[kind] = TypeAdapter(kind)
+    return _adapters[kind]
+
+
+def as_json(record: Any) -> dict[str, Any]:
+    """Return a dataclass as JSON's types, by the names of its fields."""
+    value: dict[str, Any] = _adapter(type(record)).dump_python(record, mode="json")
+    return value
+
+
+def from_json(kind: type[_T], value: object) -> _T:
+    """Return the dataclass that `as_json` made; other keys are left out. Raise ValueError, which names one fault."""
+    try:
+        record: _T = _adapter(kind).validate_python(value)
+    except ValidationError as error:
+        first = error.errors(include_url=False)[0]
+        raise ValueError(f"{'.'.join(map(str, first['loc']))}: {first['msg']}") from None
+    return record
 
 
 def read_json(path: Path) -> dict[str, Any]:
-    """Return the object that a file holds. Raise FileNotFoundError, ValueError for malformed JSON."""
-    value: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
+    """Return the object that a file holds. Raise OSError, or ValueError if it holds none."""
+    value = json.loads(path.read_text(encoding="utf-8"))
+    if not isinstance(value, dict):
+        raise ValueError(f"{path} holds no object")
     return value
 
 

@@ -1,19 +1,20 @@
 """The folder of a run: the paths of its files, the name of a new folder, and the manifest."""
 
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, field, fields
+from dataclasses import dataclass, field, fields
 from datetime import date
 from itertools import count
 from pathlib import Path
 
-from fencepost.results.records.files import read_json, write_json
+from fencepost.results.records.files import as_json, from_json, read_json, write_json
 from fencepost.results.records.formats import MANIFEST_FORMAT, is_readable, upgrade_manifest
+from fencepost.results.records.verdict import RunVerdict
 
 RANDOM_PLANS = "(random plans)"
 """The test that all plans of campaigns are runs of: a random plan is run once, so it has no history of its own."""
 
 
-class FolderError(Exception):
+class FolderError(ValueError):
     """A folder is not the folder of a run, or exists already."""
 
 
@@ -105,6 +106,20 @@ class RunFolder:
         """Return the folder with one folder a node, for its configuration and data."""
         return self.path / "nodes"
 
+    def try_manifest(self) -> "Manifest | None":
+        """Return the manifest, or None if there is none that can be read."""
+        try:
+            return Manifest.load(self.manifest)
+        except (OSError, ValueError):
+            return None
+
+    def try_verdict(self) -> RunVerdict | None:
+        """Return the verdict, or None if there is none that can be read."""
+        try:
+            return RunVerdict.load(self.verdict)
+        except (OSError, ValueError):
+            return None
+
 
 def short_digest(digest: str) -> str:
     """Return the first twelve digits of a digest such as `sha256:0b3f...`, for display."""
@@ -146,11 +161,11 @@ class Manifest:
     format: str = MANIFEST_FORMAT
 
     def save(self, path: Path) -> None:
-        write_json(path, asdict(self))
+        write_json(path, as_json(self))
 
     @classmethod
     def load(cls, path: Path) -> "Manifest":
-        """Read a manifest. Raise FolderError for a file of another format or with other fields."""
+        """Read a manifest. Raise OSError, or ValueError for a file that is none; FolderError for a later format."""
         values = read_json(path)
         if not is_readable(values.get("format"), MANIFEST_FORMAT):
             raise FolderError(f"{path} has the format {values.get('format')!r}; this version reads {MANIFEST_FORMAT!r}")
@@ -158,4 +173,4 @@ class Manifest:
         known = {each.name for each in fields(cls)}
         if unknown := sorted(set(values) - known):
             raise FolderError(f"{path} has unknown fields: {', '.join(unknown)}")
-        return cls(**values)
+        return from_json(cls, values)

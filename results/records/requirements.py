@@ -1,9 +1,7 @@
 """The requirements of one run as `verdict.json` has them: the text of each, and its state in this run."""
 
-from collections.abc import Mapping
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from enum import StrEnum
-from typing import Any
 
 
 class RequirementState(StrEnum):
@@ -40,9 +38,3 @@ class RequirementResult:
     def rule(self) -> str:
         """Return the rule with its source: `A fenced broker processes no client request. (KIP-631, Fencing)`."""
         return f"{self.says} ({self.document}, {self.section})" if self.says else "no installed catalogue has this id"
-
-    @classmethod
-    def from_json(cls, value: Mapping[str, Any]) -> "RequirementResult":
-        return cls(
-            **{each.name: value[each.name] for each in fields(cls)} | {"state": RequirementState(value["state"])}
-        )

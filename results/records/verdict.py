@@ -1,12 +1,12 @@
 """The findings of checks (`Finding`) and the verdict of a run (`RunVerdict`), and their file `verdict.json`."""
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import asdict, dataclass, field, fields, replace
+from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from pathlib import Path
 from typing import Any
 
-from fencepost.results.records.files import read_json, write_json
+from fencepost.results.records.files import as_json, from_json, read_json, write_json
 from fencepost.results.records.formats import VERDICT_FORMAT, is_readable, upgrade_verdict
 from fencepost.results.records.requirements import RequirementResult, RequirementState
 
@@ -85,10 +85,6 @@ class Counterexample:
         """Return the number of rows that are not kept."""
         return self.total - len(self.rows)
 
-    @classmethod
-    def from_json(cls, value: Mapping[str, Any]) -> "Counterexample":
-        return cls(tuple(value["columns"]), _rows(value["rows"]), value["total"], value["gap"], _rows(value["context"]))
-
 
 def _rows(rows: Iterable[Sequence[Any]]) -> tuple[Row, ...]:
     return tuple(tuple(row) for row in rows)
@@ -129,19 +125,6 @@ class Finding:
         return replace(
             self, verdict=Verdict.INCONCLUSIVE, message=f"{self.message} Not held against the target: {reason}"
         )
-
-    def to_json(self) -> dict[str, Any]:
-        """Return the finding as `verdict.json` has it."""
-        return asdict(self)
-
-    @classmethod
-    def from_json(cls, value: Mapping[str, Any]) -> "Finding":
-        """Return the finding that a parsed `verdict.json` has. Raise KeyError or ValueError if it is malformed."""
-        table = value["counterexample"]
-        known = {each.name: value[each.name] for each in fields(cls) if each.name not in ("also", "part_of")}
-        known |= {"verdict": Verdict(value["verdict"]), "basis": Basis(value["basis"])}
-        known |= {"also": tuple(value.get("also", ())), "part_of": value.get("part_of")}
-        return cls(**known | {"counterexample": table and Counterexample.from_json(table)})
 
 
 def requirement_states(findings: Iterable[Finding], named: Iterable[str] = ()) -> dict[str, RequirementState]:
@@ -205,7 +188,7 @@ class RunVerdict:
 
     def to_json(self) -> dict[str, Any]:
         """Return the verdict as `verdict.json` has it."""
-        return {"format": VERDICT_FORMAT, "exit_code": self.verdict.exit_code, **asdict(self)}
+        return {"format": VERDICT_FORMAT, "exit_code": self.verdict.exit_code, **as_json(self)}
 
     @property
     def not_exercised(self) -> tuple[str, ...]:
@@ -221,18 +204,13 @@ class RunVerdict:
 
     @classmethod
     def load(cls, path: Path) -> "RunVerdict":
-        """Read a verdict. Raise ValueError for a file of another format."""
+        """Read a verdict. Raise OSError, or ValueError for a file that is none, or is of a later format."""
         value = read_json(path)
         if not is_readable(value.get("format"), VERDICT_FORMAT):
             raise ValueError(f"{path} has the format {value.get('format')!r}; this version reads {VERDICT_FORMAT!r}")
         upgrade_verdict(value)
-        findings = tuple(Finding.from_json(each) for each in value["findings"])
-        value.setdefault("planted_defect", "")
-        requirements = (
-            tuple(RequirementResult.from_json(each) for each in value["requirements"])
-            if "requirements" in value
-            else tuple(RequirementResult(*each) for each in _states_of_earlier(findings).items())
-        )
-        known: dict[str, Any] = {each.name: value[each.name] for each in fields(cls) if each.name != "requirements"}
-        parsed = {"verdict": Verdict(value["verdict"]), "findings": findings, "requirements": requirements}
-        return cls(**known | parsed)
+        verdict = from_json(cls, value)
+        if "requirements" in value:
+            return verdict
+        states = _states_of_earlier(verdict.findings)
+        return replace(verdict, requirements=tuple(RequirementResult(*each) for each in states.items()))

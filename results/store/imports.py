@@ -21,7 +21,7 @@ from pathlib import Path
 from typing import Any
 from xml.etree import ElementTree
 
-from fencepost.results.store.masking import MASKING, mask, signature
+from fencepost.results.store.masking import MASKING, mask, masked_signature
 
 Row = dict[str, Any]
 
@@ -200,7 +200,7 @@ def rows_of(found: Imported, source: str, origin: Origin) -> dict[str, list[Row]
     for case in found.cases:
         head = _head(case, source, origin)
         masked = mask(case.message[:MESSAGE])
-        failure = signature(case.kind, case.test, masked) if case.kind else None
+        failure = masked_signature(case.kind, case.test, masked) if case.kind else None
         rows["runs"].append(
             head
             | {

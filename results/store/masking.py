@@ -37,6 +37,6 @@ def mask(text: str) -> str:
     return " ".join(text.split())
 
 
-def signature(*parts: str) -> str:
+def masked_signature(*parts: str) -> str:
     """Return sixteen hexadecimal digits over the parts, which are masked already."""
     return hashlib.sha256("\0".join(parts).encode()).hexdigest()[:16]

@@ -14,7 +14,7 @@ from fencepost.harness.engine.run import run
 from fencepost.harness.errors import HarnessError
 from fencepost.harness.plan import Plan, load_plan
 from fencepost.harness.plan.hash import VERBATIM, hash_of, plain
-from fencepost.harness.reproduction.signature import Signature
+from fencepost.harness.reproduction.signature import FailureSignature
 from fencepost.results.records.verdict import Verdict
 from fencepost.suites.released_bugs.bug import ReleasedBug
 
@@ -112,7 +112,7 @@ class Gallery:
             folder.name,
             verdict.verdict,
             verdict.headline,
-            tuple(sorted(Signature.of(verdict).broken)),
+            tuple(sorted(FailureSignature.of(verdict).broken)),
             time.monotonic() - begun,
         )
         self.keep(bug, side, result)

@@ -31,7 +31,7 @@ from fencepost.harness.reproduction.bundle.topology import (
 from fencepost.harness.reproduction.replaying import stored_verdict
 from fencepost.harness.targets import registry as targets
 from fencepost.harness.targets.reference import plant_again
-from fencepost.results.records.folder import FolderError, Manifest, RunFolder
+from fencepost.results.records.folder import FolderError, RunFolder
 from fencepost.results.records.journal import being_written, read_journal
 
 OWNER = 10001
@@ -52,7 +52,7 @@ def bundle(folder: RunFolder, out: Path) -> Path:
     if out.resolve().is_relative_to(folder.path.resolve()):
         raise UsageError(f"{out} is inside the folder that is to be packed: name another place with --out")
     plan = load_plan(folder.plan)
-    manifest = _manifest(folder)
+    manifest = folder.try_manifest()
     if manifest is not None:
         plant_again(manifest.planted_defect)
     target = targets.load(plan.target)
@@ -176,13 +176,6 @@ def _without_a_copy(plan: Plan) -> Iterator[str]:
                 f"{node.name}: in the run it started on a copy of the directory that {node.duplicate_of} had then; "
                 "here its directory is empty."
             )
-
-
-def _manifest(folder: RunFolder) -> Manifest | None:
-    try:
-        return Manifest.load(folder.manifest)
-    except (OSError, ValueError, TypeError, FolderError):
-        return None
 
 
 def _base(image: Image) -> str:

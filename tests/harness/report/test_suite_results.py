@@ -131,5 +131,5 @@ def test_results_of_before_a_field_was_added_are_read(tmp_path: Path) -> None:
     assert SuiteResult.load(tmp_path / FILE) == suite
     del written["target"]
     (tmp_path / FILE).write_text(json.dumps(written))
-    with pytest.raises(KeyError, match="target"):
+    with pytest.raises(ValueError, match="target: "):
         SuiteResult.load(tmp_path / FILE)

@@ -16,7 +16,7 @@ from fencepost.harness.plan import dump_plan
 from fencepost.harness.plan.model import Plan
 from fencepost.harness.reproduction.interval import wilson
 from fencepost.harness.reproduction.replaying import Original, Replays, replay
-from fencepost.harness.reproduction.signature import Signature
+from fencepost.harness.reproduction.signature import FailureSignature
 from fencepost.results.records.folder import FolderError, Manifest, RunFolder
 from fencepost.results.records.replay_command import replay_command
 from fencepost.results.records.verdict import Finding, RunVerdict, Verdict
@@ -54,17 +54,17 @@ LOST = found(Verdict.VIOLATION, "ACK-01", "SEG-01")
 
 
 def test_a_failure_is_the_same_if_it_breaks_one_of_the_same_rules() -> None:
-    failure = Signature.of(LOST)
-    assert failure.shows_in(Signature.of(found(Verdict.VIOLATION, "SEG-01", "HW-03")))
-    assert not failure.shows_in(Signature.of(found(Verdict.VIOLATION, "HW-03")))
-    assert not failure.shows_in(Signature.of(found(Verdict.INCONCLUSIVE, "ACK-01")))
-    assert not failure.shows_in(Signature.of(found(Verdict.VIOLATION, "ACK-01", check="deviation")))
-    assert not failure.only(frozenset({"ACK-01"})).shows_in(Signature.of(found(Verdict.VIOLATION, "SEG-01")))
+    failure = FailureSignature.of(LOST)
+    assert failure.shows_in(FailureSignature.of(found(Verdict.VIOLATION, "SEG-01", "HW-03")))
+    assert not failure.shows_in(FailureSignature.of(found(Verdict.VIOLATION, "HW-03")))
+    assert not failure.shows_in(FailureSignature.of(found(Verdict.INCONCLUSIVE, "ACK-01")))
+    assert not failure.shows_in(FailureSignature.of(found(Verdict.VIOLATION, "ACK-01", check="deviation")))
+    assert not failure.only(frozenset({"ACK-01"})).shows_in(FailureSignature.of(found(Verdict.VIOLATION, "SEG-01")))
     assert str(failure) == "violation ACK-01 SEG-01"
 
 
 def replays(failure: RunVerdict | None, wanted: int) -> Replays:
-    signature = Signature.of(failure) if failure is not None else None
+    signature = FailureSignature.of(failure) if failure is not None else None
     original = Original(plan(), Path("runs/r"), Path("runs"), None, signature)
     return Replays(original, wanted, "process")
 
@@ -122,7 +122,7 @@ def test_what_is_replayed_is_read_from_a_folder_or_from_a_plan_file_alone(tmp_pa
     Manifest("r", "s", "quorum", "1", "docker", 1, "0", 0.0).save(folder.manifest)
     original = Original.read(folder.path)
     assert (original.plan, original.backend, original.runs) == (plan(), "docker", tmp_path / "runs")
-    assert original.failure == Signature.of(LOST)
+    assert original.failure == FailureSignature.of(LOST)
     assert original.planted_defect == ""
     alone = Original.read(folder.plan, tmp_path)
     assert (alone.plan, alone.backend, alone.failure) == (plan(), None, None)

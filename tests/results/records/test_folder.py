@@ -66,3 +66,14 @@ def test_a_manifest_of_another_shape_is_refused(tmp_path: Path, change: dict[str
     path.write_text(json.dumps(json.loads(path.read_text()) | change))
     with pytest.raises(FolderError, match=r"has the format|unknown fields"):
         Manifest.load(path)
+
+
+@pytest.mark.parametrize(
+    "content", ["", "[]", "{}", '{"format": "fencepost-run/2"}', '{"format": "fencepost-run/2", "run": 3}']
+)
+def test_what_cannot_be_read_of_a_run_is_none(tmp_path: Path, content: str) -> None:
+    folder = RunFolder(tmp_path)
+    assert (folder.try_manifest(), folder.try_verdict()) == (None, None)
+    folder.manifest.write_text(content)
+    folder.verdict.write_text(content)
+    assert (folder.try_manifest(), folder.try_verdict()) == (None, None)
