@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 from math import inf
 from typing import Any, Final, Literal
 
-from fencepost.harness.plan import messages
+from fencepost.harness.plan import paths
 from fencepost.harness.plan.conditions.administrator_served import AdministratorServed
 from fencepost.harness.plan.conditions.topic_created_through import TopicCreatedThrough
 from fencepost.harness.plan.model import Plan
@@ -109,7 +109,7 @@ def _bound(steps: Mapping[str, object], ends: Iterable[Event]) -> Iterator[tuple
     for end in ends:
         step = steps.get(end.data.get("step", ""))
         if isinstance(step, ApiProbe) and (response := _response(end)):
-            yield from ((name, messages.at_path(response, path)) for name, path in step.binds.items())
+            yield from ((name, paths.at_path(response, path)) for name, path in step.binds.items())
 
 
 def _of_administrator(event: Event) -> Iterator[TopicRequest]:

@@ -12,14 +12,10 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import groupby
 
-from kio.schema.errors import ErrorCode
-from kio.schema.types import BrokerId, TopicName
-from kio.static.primitive import i8, i32, i64
-
 from fencepost.harness.clients.raw import RawConnection
 from fencepost.harness.clients.views import BrokerView, PartitionView
 from fencepost.harness.plan.internal_topics import INTERNAL_TOPICS
-from fencepost.harness.wire.versions import LIST_OFFSETS, entity
+from fencepost.harness.wire.versions import LIST_OFFSETS
 from fencepost.results.records.journal import JournalWriter
 
 EVERY = 1.0
@@ -27,7 +23,8 @@ EVERY = 1.0
 FRESH = 3.0
 """Seconds of a leadership in which its ends are asked at each look, and not once in `EVERY` seconds: an end goes back
 when another process, or the same one after a restart, begins to lead."""
-LATEST = i64(-1)
+CONSUMER = -1
+LATEST = -1
 
 
 def led_by(view: BrokerView, id: int) -> list[PartitionView]:
@@ -38,24 +35,20 @@ def led_by(view: BrokerView, id: int) -> list[PartitionView]:
 
 def ask_ends(connection: RawConnection, partitions: Sequence[PartitionView]) -> Mapping[str, int]:
     """Return the end of each of these partitions that the node shows. Raise NoAnswer without an answer."""
-    api = connection.newest(LIST_OFFSETS)
-    topics = tuple(
-        api.request.ListOffsetsTopic(
-            name=TopicName(topic),
-            partitions=tuple(
-                api.request.ListOffsetsPartition(partition_index=i32(each.partition), timestamp=LATEST)
-                for each in group
-            ),
-        )
+    topics = [
+        {
+            "name": topic,
+            "partitions": [{"partition_index": each.partition, "timestamp": LATEST} for each in group],
+        }
         for topic, group in groupby(partitions, key=lambda each: each.topic)
-    )
-    request = entity(api.ListOffsetsRequest, replica_id=BrokerId(-1), isolation_level=i8(0), topics=topics)
-    answer = connection.call(request, api.ListOffsetsResponse)
+    ]
+    body = {"replica_id": CONSUMER, "isolation_level": 0, "topics": topics}
+    answer = LIST_OFFSETS.ask(connection, body)
     return {
         f"{topic.name}-{each.partition_index}": each.offset
         for topic in answer.topics
         for each in topic.partitions
-        if each.error_code is ErrorCode.none and each.offset >= 0
+        if not each.error_code and each.offset >= 0
     }
 
 

@@ -8,13 +8,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from datetime import timedelta
 from enum import StrEnum
 from typing import TypeVar
 
 from kio.schema.errors import ErrorCode
-from kio.schema.types import TopicName
-from kio.static.primitive import i32Timedelta
 
 from fencepost.faults.capabilities import Processes, Running
 from fencepost.harness.clients.asking import ask_controller, ask_metadata
@@ -169,7 +166,5 @@ class Administration:
 
 
 def _delete(line: RawConnection, topic: str) -> ErrorCode:
-    api = line.newest(DELETE_TOPICS)
-    timeout = i32Timedelta.parse(timedelta(milliseconds=ANSWER_MS))
-    request = api.DeleteTopicsRequest(topic_names=(TopicName(topic),), timeout=timeout)
-    return ErrorCode(line.call(request, api.DeleteTopicsResponse).responses[0].error_code)
+    body = {"topic_names": [topic], "timeout": ANSWER_MS}
+    return ErrorCode(DELETE_TOPICS.ask(line, body).responses[0].error_code)

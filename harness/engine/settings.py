@@ -5,9 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 
-from kio.schema.errors import ErrorCode
-from kio.static.primitive import i8
-
 from fencepost.faults.capabilities import Processes, Running
 from fencepost.harness.clients.raw import NoAnswer, NotOffered, RawConnection
 from fencepost.harness.engine.context import Clients
@@ -16,7 +13,7 @@ from fencepost.harness.network.layout import Listener
 from fencepost.harness.wire.versions import DESCRIBE_CONFIGS
 
 ANSWER_SECONDS = 1.0
-TOPIC = i8(2)
+TOPIC = 2
 OF_THE_TOPIC = 1
 """The source of a setting that a topic was given: neither a default nor a setting of brokers."""
 
@@ -85,14 +82,10 @@ class SettingsAgreement:
 
 def describe_topics(line: RawConnection, topics: list[str]) -> Settings:
     """Return the settings that topics were given. Raise NoAnswer, or NotOffered if the node has no such request."""
-    api = line.newest(DESCRIBE_CONFIGS)
-    resources = (
-        api.request.DescribeConfigsResource(resource_type=TOPIC, resource_name=topic, configuration_keys=None)
-        for topic in topics
-    )
-    answer = line.call(api.DescribeConfigsRequest(resources=tuple(resources)), api.DescribeConfigsResponse)
+    named = [{"resource_type": TOPIC, "resource_name": topic, "configuration_keys": None} for topic in topics]
+    answer = DESCRIBE_CONFIGS.ask(line, {"resources": named})
     return {
         result.resource_name: {each.name: each.value for each in result.configs if each.config_source == OF_THE_TOPIC}
         for result in answer.results
-        if ErrorCode(result.error_code) is ErrorCode.none
+        if not result.error_code
     }

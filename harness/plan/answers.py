@@ -6,8 +6,6 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
 
-from kio.schema.errors import ErrorCode
-
 PRIVATE_ERRORS = {1343: "invalid_incarnation_id", 1589: "unknown_replica_event_type"}
 """Errors of KIP-343 and of ReplicaStateEvent, which kio does not know."""
 
@@ -42,9 +40,9 @@ class ProbeAnswer:
     body: Mapping[str, object] = field(default_factory=dict)
 
 
-def answered(error: ErrorCode | int, **body: object) -> ProbeAnswer:
+def answered(error: int, **body: object) -> ProbeAnswer:
     """Return `served` without an error, else `refused` with the error's name: Kafka's, or a design's private one."""
-    if error == ErrorCode.none:
+    if not error:
         return ProbeAnswer(ProbeOutcome.SERVED, None, body)
     return ProbeAnswer(ProbeOutcome.REFUSED, int(error), {"error": _name(int(error)), **body})
 
@@ -52,7 +50,7 @@ def answered(error: ErrorCode | int, **body: object) -> ProbeAnswer:
 def compared(claims: Mapping[str, object], found: Mapping[str, object], code: int, **body: object) -> ProbeAnswer:
     """Return the outcome of `code`, or `different` with each value that is not the one that the plan claims."""
     wrong = {key: found[key] for key, claim in claims.items() if found[key] != claim}
-    if code == ErrorCode.none and wrong:
+    if not code and wrong:
         of_wrong = {key: claims[key] for key in wrong}
         return ProbeAnswer(ProbeOutcome.DIFFERENT, None, {"claimed": of_wrong, "answered": wrong, **body})
     return answered(code, **body)
@@ -61,4 +59,6 @@ def compared(claims: Mapping[str, object], found: Mapping[str, object], code: in
 def _name(error: int) -> str:
     if error in PRIVATE_ERRORS:
         return PRIVATE_ERRORS[error]
+    from kio.schema.errors import ErrorCode  # only a run needs it, not the reader of a plan
+
     return ErrorCode(error).name if error in set(ErrorCode) else str(error)

@@ -11,8 +11,6 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 from uuid import UUID
 
-from kio.static.protocol import RequestPayload, ResponsePayload
-
 from fencepost.harness.plan.answers import ProbeAnswer
 from fencepost.harness.plan.base import NodeRef, Value
 from fencepost.harness.plan.dialect import Dialect
@@ -21,9 +19,11 @@ from fencepost.harness.wire.versions import Api
 from fencepost.results.records.journal import JournalWriter
 
 if TYPE_CHECKING:
+    from kio.static.protocol import RequestPayload, ResponsePayload
+
     from fencepost.harness.plan.requests.request import KafkaRequest
 
-Response = TypeVar("Response", bound=ResponsePayload)
+Response = TypeVar("Response", bound="ResponsePayload")
 
 
 class Connection(Protocol):

@@ -6,8 +6,6 @@ import re
 from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
-from kio.schema.errors import ErrorCode
-
 from fencepost.faults.parameters import Refers, key_of, references
 from fencepost.faults.registry import FAULTS
 from fencepost.harness.plan.base import Expect, ExpectOutcome, Level, LogLine
@@ -118,6 +116,8 @@ def outcome_in_words(outcome: str) -> str:
 
 def error_name(code: int) -> str:
     """Return Kafka's name of an error code in the way its documents write it, with the number."""
+    from kio.schema.errors import ErrorCode  # few readers of a plan need it
+
     known = {int(each.value): each.name for each in ErrorCode}
     return f"{known[code].upper()} ({code})" if code in known else f"error {code}"
 

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, replace
 from importlib import import_module
-from typing import Any, TypeVar
+from typing import Any, Protocol
 
-from fencepost.harness.wire import old_requests
 from fencepost.harness.wire.no_answer import NotOffered
 
 CLIENT_ID = "fencepost"
@@ -16,7 +15,13 @@ CLIENT_ID = "fencepost"
 Offered = Mapping[int, tuple[int, int]]
 """The lowest and the highest version that a node takes, by API key."""
 
-Entity = TypeVar("Entity")
+
+class Asks(Protocol):
+    """A connection to a node. Both methods raise `NoAnswer`."""
+
+    def newest(self, api: Api) -> Any: ...
+
+    def call(self, request: Any, response: type[Any], timeout: float | None = None) -> Any: ...
 
 
 @dataclass(frozen=True)
@@ -24,7 +29,7 @@ class Api:
     """One request of Kafka, in the versions `low` to `high` that the harness speaks.
 
     `schema` is its package in kio, which has one module for each version; only those that are used are imported. What
-    kio does not have is in `old_requests`.
+    kio does not have is in `definitions`.
     """
 
     key: int
@@ -39,9 +44,27 @@ class Api:
 
     def newest(self, offered: Offered, peer: str) -> Any:
         """Return kio's module of the newest version that both sides have. NotOffered if there is none."""
+        from fencepost.harness.wire.entities import own_module  # loads kio, which a reader of plans does not need
+
         version = self.newest_version(offered, peer)
-        own = old_requests.MODULES.get((self.schema, version))
-        return own or import_module(f"kio.schema.{self.schema}.v{version}")
+        return own_module(self.key, version) or import_module(f"kio.schema.{self.schema}.v{version}")
+
+    def ask(self, connection: Asks, body: Mapping[str, Any], timeout: float | None = None) -> Any:
+        """Send the request in the newest version that both sides have, and return the answer. Raise NoAnswer.
+
+        `body` has the fields of version `high`, as plain data; what an older version lacks is not sent. The caller asks
+        for versions that have all fields that matter.
+        """
+        request, response = self.prepared(connection, body)
+        return connection.call(request, response, timeout)
+
+    def prepared(self, connection: Asks, body: Mapping[str, Any]) -> tuple[Any, type[Any]]:
+        """Return the request that `ask` sends, and the class of its answer."""
+        from fencepost.harness.wire.entities import entity
+
+        module = connection.newest(self)
+        request, response = (getattr(module, f"{self.name}{kind}") for kind in ("Request", "Response"))
+        return entity(request, body, whole=request.__version__ == self.high), response
 
     def newest_version(self, offered: Offered, peer: str) -> int:
         """Return the newest version that both sides have. NotOffered if there is none."""
@@ -75,6 +98,17 @@ ALTER_PARTITION = Api(56, "AlterPartition", "alter_partition", 2, 3)
 UPDATE_FEATURES = Api(57, "UpdateFeatures", "update_features", 1, 1)
 BROKER_HEARTBEAT = Api(63, "BrokerHeartbeat", "broker_heartbeat", 0, 0)
 
+LEADER_AND_ISR = Api(4, "LeaderAndIsr", "", 5, 5)
+STOP_REPLICA = Api(5, "StopReplica", "", 3, 3)
+UPDATE_METADATA = Api(6, "UpdateMetadata", "", 7, 7)
+CONTROLLED_SHUTDOWN = Api(7, "ControlledShutdown", "", 3, 3)
+DRAFT_BROKER_HEARTBEAT = Api(50, "BrokerHeartbeat", "", 0, 0)
+DRAFT_CONTROLLER_HEARTBEAT = Api(51, "ControllerHeartbeat", "", 0, 0)
+DRAFT_ALTER_ISR = Api(56, "AlterIsr", "", 0, 0)
+METADATA_HEARTBEAT = Api(1343, "MetadataHeartbeat", "", 0, 0)
+ISR_CHANGE = Api(1344, "IsrChange", "", 0, 0)
+REPLICA_STATE_EVENT = Api(1589, "ReplicaStateEvent", "", 0, 0)
+
 
 def require(offered: Offered, peer: str, request: Any) -> None:
     """Raise NotOffered unless a node takes this request in its version."""
@@ -83,15 +117,6 @@ def require(offered: Offered, peer: str, request: Any) -> None:
         name = type(request).__name__.removesuffix("Request")
         described = _description(offered, int(request.__api_key__), name)
         raise NotOffered(peer, f"{described}; version {request.__version__} is needed")
-
-
-def entity(kind: type[Entity], **values: object) -> Entity:
-    """Return an entity with those of the values for which its version has a field.
-
-    The caller asks for versions that have all fields that matter: one that is missing must change no answer.
-    """
-    known = {field.name for field in fields(kind)}  # type: ignore[arg-type]  # kio's entities are dataclasses
-    return kind(**{name: value for name, value in values.items() if name in known})
 
 
 def _description(offered: Offered, key: int, name: str) -> str:

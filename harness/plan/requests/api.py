@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 from pydantic import Field
 
 from fencepost.harness.network.layout import Listener
-from fencepost.harness.plan import messages
+from fencepost.harness.plan import paths
 from fencepost.harness.plan.answers import ProbeAnswer
 from fencepost.harness.plan.asked import Asked, Connection
 from fencepost.harness.plan.base import Milliseconds, Name
@@ -74,12 +74,14 @@ class ApiProbe(Claiming):
 
     def _request_problems(self) -> Iterator[tuple[str, str]]:
         """Check the request against the schema of its newest version."""
+        from fencepost.harness.plan import messages  # loads kio, which few plans need before they run
+
         try:
             known = [each for each in messages.versions(self.api) if self.version is None or each <= self.version]
             if not known:
-                raise messages.MessageError(f"`{self.api}` has no version {self.version} or older")
+                raise paths.MessageError(f"`{self.api}` has no version {self.version} or older")
             messages.build(messages.payload_types(self.api, known[-1])[0], self.body, lambda _: messages.UNKNOWN)
-        except messages.MessageError as error:
+        except paths.MessageError as error:
             yield "body", str(error)
 
     @property
@@ -89,16 +91,18 @@ class ApiProbe(Claiming):
 
     def exchange(self, connection: Connection, run: Asked) -> ProbeAnswer:
         """Send it at the newest version that both sides know. Raise StepError if the body does not fit that."""
+        from fencepost.harness.plan import messages
+
         known = messages.versions(self.api)
         high = known[-1] if self.version is None else min(self.version, known[-1])
         version = connection.newest_version(Api(messages.APIS[self.api], self.api, self.api, known[0], high))
         request, response = messages.payload_types(self.api, version)
         try:
             sent = messages.build(request, self.body, run.value)
-        except messages.MessageError as error:
+        except paths.MessageError as error:
             raise StepError(f"version {version} of {self.api}: {error}") from None
         answer = messages.plain(connection.call(sent, response))
         text = str(answer)
         shown = answer if len(text) <= LONGEST else f"{text[:LONGEST]}…"
-        code = messages.first_error(answer) if self._named_error is None else 0
+        code = paths.first_error(answer) if self._named_error is None else 0
         return self.judge(answer, run, code, api=self.api, version=version, response=shown)

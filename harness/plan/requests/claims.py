@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from fencepost.harness.plan import messages
+from fencepost.harness.plan import paths
 from fencepost.harness.plan.answers import ProbeAnswer, compared
 from fencepost.harness.plan.asked import Asked
 from fencepost.harness.plan.requests.request import KafkaRequest
@@ -35,14 +35,14 @@ class Claiming(KafkaRequest):
 
     def uses(self) -> Iterator[tuple[str, str]]:
         for key in (self.written, "answer"):
-            for name in messages.bound_names(getattr(self, key)):
+            for name in paths.bound_names(getattr(self, key)):
                 yield key, name
 
     def problems(self, plan: Plan) -> Iterator[tuple[str, str]]:
         try:
             for path in (*self.answer, *self.binds.values()):
-                messages.check_path(path)
-        except messages.MessageError as error:
+                paths.check_path(path)
+        except paths.MessageError as error:
             yield "answer", str(error)
 
     def judge(self, answer: Any, run: Asked, code: int, **body: object) -> ProbeAnswer:
@@ -51,7 +51,7 @@ class Claiming(KafkaRequest):
         `body` goes into the journal.
         """
         for name, path in self.binds.items():
-            if (bound := messages.at_path(answer, path)) is not None:
+            if (bound := paths.at_path(answer, path)) is not None:
                 run.bind(name, bound)
         claims = {path: run.value(claim) for path, claim in self.answer.items()}
-        return compared(claims, {path: messages.at_path(answer, path) for path in claims}, code, **body)
+        return compared(claims, {path: paths.at_path(answer, path) for path in claims}, code, **body)

@@ -9,9 +9,6 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 
-from kio.schema.errors import ErrorCode
-from kio.static.primitive import i32
-
 from fencepost.harness.plan.answers import ProbeAnswer, answered
 from fencepost.harness.plan.asked import Asked
 from fencepost.harness.plan.base import NodeRef, Value
@@ -31,6 +28,15 @@ class Sender:
         """Return the epochs that are sent, for the journal."""
         return asdict(self)
 
+    @property
+    def fields(self) -> dict[str, object]:
+        """Return the fields with which each command begins."""
+        return {
+            "controller_id": self.controller,
+            "controller_epoch": self.controller_epoch,
+            "broker_epoch": self.broker_epoch,
+        }
+
 
 class OfController(KafkaRequest):
     """A request in the name of the controller `controller`, to a broker's INTERNAL listener."""
@@ -49,14 +55,9 @@ class OfController(KafkaRequest):
         )
 
 
-def first_error(whole: ErrorCode, partitions: Sequence[ErrorCode], sent: Mapping[str, object]) -> ProbeAnswer:
+def first_error(whole: int, partitions: Sequence[int], sent: Mapping[str, object]) -> ProbeAnswer:
     """Return the error of the whole request, else that of its partition. `of` says which it is."""
-    if whole is not ErrorCode.none:
+    if whole:
         return answered(whole, of="the request", sent=sent)
-    error = next((each for each in partitions if each is not ErrorCode.none), ErrorCode.none)
-    return answered(error, of="the partition", sent=sent) if error is not ErrorCode.none else answered(error, sent=sent)
-
-
-def numbers(ids: Sequence[int]) -> tuple[i32, ...]:
-    """Return ids as requests have them."""
-    return tuple(map(i32, ids))
+    error = next((each for each in partitions if each), 0)
+    return answered(error, of="the partition", sent=sent) if error else answered(error, sent=sent)

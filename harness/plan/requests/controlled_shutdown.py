@@ -4,13 +4,11 @@ from __future__ import annotations
 
 from typing import Literal
 
-from kio.static.primitive import i32, i64
-
 from fencepost.harness.plan.answers import ProbeAnswer, answered
 from fencepost.harness.plan.asked import Asked, Connection
 from fencepost.harness.plan.base import NodeRef, Value
 from fencepost.harness.plan.requests.request import KafkaRequest, named
-from fencepost.harness.wire import commands
+from fencepost.harness.wire.versions import CONTROLLED_SHUTDOWN
 
 
 class ControlledShutdownProbe(KafkaRequest):
@@ -23,7 +21,6 @@ class ControlledShutdownProbe(KafkaRequest):
 
     def exchange(self, connection: Connection, run: Asked) -> ProbeAnswer:
         broker, epoch = named(self.broker, self.broker_epoch, run)
-        request = commands.ControlledShutdownRequest(broker_id=i32(broker), broker_epoch=i64(epoch))
-        answer = connection.call(request, commands.ControlledShutdownResponse)
+        answer = CONTROLLED_SHUTDOWN.ask(connection, {"broker_id": broker, "broker_epoch": epoch})
         remaining = [f"{each.topic_name}-{each.partition_index}" for each in answer.remaining_partitions]
         return answered(answer.error_code, remaining=remaining, sent={"broker": broker, "broker_epoch": epoch})

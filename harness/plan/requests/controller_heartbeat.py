@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import Annotated, Literal
 
-from kio.static.primitive import i32, i64
 from pydantic import Field
 
 from fencepost.harness.plan.answers import ProbeAnswer, answered
@@ -13,7 +12,7 @@ from fencepost.harness.plan.base import NodeRef
 from fencepost.harness.plan.dialect import Dialect
 from fencepost.harness.plan.requests.request import KafkaRequest
 from fencepost.harness.plan.step_error import StepError
-from fencepost.harness.wire import drafts
+from fencepost.harness.wire.versions import DRAFT_CONTROLLER_HEARTBEAT
 
 
 class ControllerHeartbeatProbe(KafkaRequest):
@@ -28,8 +27,6 @@ class ControllerHeartbeatProbe(KafkaRequest):
     def exchange(self, connection: Connection, run: Asked) -> ProbeAnswer:
         if run.dialect is not Dialect.KIP_631:
             raise StepError("only the draft has heartbeats of controllers")
-        request = drafts.ControllerHeartbeatRequest(
-            controller_id=i32(run.quorum_id(self.controller)), last_snapshot_offset=i64(self.snapshot_offset)
-        )
-        answer = connection.call(request, drafts.ControllerHeartbeatResponse)
+        body = {"controller_id": run.quorum_id(self.controller), "last_snapshot_offset": self.snapshot_offset}
+        answer = DRAFT_CONTROLLER_HEARTBEAT.ask(connection, body)
         return answered(answer.error_code, start_snapshot=answer.start_snapshot)

@@ -4,14 +4,12 @@ from __future__ import annotations
 
 from typing import Annotated, Literal
 
-from kio.schema.types import TopicName
-from kio.static.primitive import i32
 from pydantic import Field
 
 from fencepost.harness.network.layout import Listener
 from fencepost.harness.plan.answers import ProbeAnswer, answered
 from fencepost.harness.plan.asked import Asked, Connection
-from fencepost.harness.plan.requests.request import KafkaRequest, milliseconds
+from fencepost.harness.plan.requests.request import KafkaRequest
 from fencepost.harness.wire.versions import CREATE_PARTITIONS
 
 
@@ -25,10 +23,7 @@ class CreatePartitionsProbe(KafkaRequest):
     count: Annotated[int, Field(ge=1)]
 
     def exchange(self, connection: Connection, run: Asked) -> ProbeAnswer:
-        api = connection.newest(CREATE_PARTITIONS)
-        topic = api.request.CreatePartitionsTopic(name=TopicName(self.topic), count=i32(self.count), assignments=None)
-        request = api.CreatePartitionsRequest(
-            topics=(topic,), timeout=milliseconds(self.timeout_ms), validate_only=False
-        )
-        result = connection.call(request, api.CreatePartitionsResponse).results[0]
+        topic = {"name": self.topic, "count": self.count, "assignments": None}
+        body = {"topics": [topic], "timeout": self.timeout_ms, "validate_only": False}
+        result = CREATE_PARTITIONS.ask(connection, body).results[0]
         return answered(result.error_code, message=result.error_message)

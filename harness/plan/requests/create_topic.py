@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Literal
+from typing import TYPE_CHECKING, Annotated, Literal
 
-from kio.schema.errors import ErrorCode
-from kio.schema.types import TopicName
-from kio.static.primitive import i16, i32
 from pydantic import Field
 
 from fencepost.harness.network.layout import Listener
 from fencepost.harness.plan.answers import ProbeAnswer, answered
 from fencepost.harness.plan.asked import Asked, Connection
-from fencepost.harness.plan.requests.request import KafkaRequest, milliseconds
+from fencepost.harness.plan.requests.request import KafkaRequest
 from fencepost.harness.wire.versions import CREATE_TOPICS
+
+if TYPE_CHECKING:
+    from kio.schema.errors import ErrorCode
 
 
 class CreateTopicProbe(KafkaRequest):
@@ -35,18 +35,7 @@ def create_topic(
     connection: Connection, topic: str, partitions: int, replicas: int, timeout_ms: int
 ) -> tuple[ErrorCode, str | None]:
     """Request a topic, and return the node's error and message. Raise NoAnswer without an answer."""
-    api = connection.newest(CREATE_TOPICS)
-    request = api.CreateTopicsRequest(
-        topics=(
-            api.request.CreatableTopic(
-                name=TopicName(topic),
-                num_partitions=i32(partitions),
-                replication_factor=i16(replicas),
-                assignments=(),
-                configs=(),
-            ),
-        ),
-        timeout=milliseconds(timeout_ms),
-    )
-    result = connection.call(request, api.CreateTopicsResponse, timeout_ms / 1000).topics[0]
+    created = {"name": topic, "num_partitions": partitions, "replication_factor": replicas}
+    body = {"topics": [{**created, "assignments": [], "configs": []}], "timeout": timeout_ms}
+    result = CREATE_TOPICS.ask(connection, body, timeout_ms / 1000).topics[0]
     return result.error_code, result.error_message

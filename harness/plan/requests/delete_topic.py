@@ -5,12 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Literal
 
-from kio.schema.types import TopicName
-
 from fencepost.harness.network.layout import Listener
 from fencepost.harness.plan.answers import ProbeAnswer, answered
 from fencepost.harness.plan.asked import Asked, Connection
-from fencepost.harness.plan.requests.request import KafkaRequest, milliseconds
+from fencepost.harness.plan.requests.request import KafkaRequest
 from fencepost.harness.wire.versions import DELETE_TOPICS
 
 
@@ -27,7 +25,6 @@ class DeleteTopicProbe(KafkaRequest):
         return {"topic": self.topic}
 
     def exchange(self, connection: Connection, run: Asked) -> ProbeAnswer:
-        api = connection.newest(DELETE_TOPICS)
-        request = api.DeleteTopicsRequest(topic_names=(TopicName(self.topic),), timeout=milliseconds(self.timeout_ms))
-        result = connection.call(request, api.DeleteTopicsResponse).responses[0]
+        body = {"topic_names": [self.topic], "timeout": self.timeout_ms}
+        result = DELETE_TOPICS.ask(connection, body).responses[0]
         return answered(result.error_code, message=getattr(result, "error_message", None))

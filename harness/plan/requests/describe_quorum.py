@@ -4,10 +4,6 @@ from __future__ import annotations
 
 from typing import Any, Literal
 
-from kio.schema.errors import ErrorCode
-from kio.schema.types import TopicName
-from kio.static.primitive import i32
-
 from fencepost.harness.network.layout import Listener
 from fencepost.harness.plan.answers import ProbeAnswer, answered
 from fencepost.harness.plan.asked import Asked, Connection
@@ -29,7 +25,7 @@ class DescribeQuorumProbe(KafkaRequest):
 
     def exchange(self, connection: Connection, run: Asked) -> ProbeAnswer:
         answer = request_quorum(connection, run.dialect)
-        if answer.error_code is not ErrorCode.none or not answer.topics:
+        if answer.error_code or not answer.topics:
             return answered(answer.error_code)
         found = answer.topics[0].partitions[0]
         return answered(
@@ -39,7 +35,5 @@ class DescribeQuorumProbe(KafkaRequest):
 
 def request_quorum(connection: Connection, dialect: Dialect) -> Any:
     """Return the answer to DescribeQuorum in the newest version that the node has. Raise NoAnswer."""
-    api = connection.newest(DESCRIBE_QUORUM)
-    partition = api.request.PartitionData(partition_index=i32(0))
-    topic = api.request.TopicData(topic_name=TopicName(dialect.metadata_topic), partitions=(partition,))
-    return connection.call(api.DescribeQuorumRequest(topics=(topic,)), api.DescribeQuorumResponse)
+    topic = {"topic_name": dialect.metadata_topic, "partitions": [{"partition_index": 0}]}
+    return DESCRIBE_QUORUM.ask(connection, {"topics": [topic]})

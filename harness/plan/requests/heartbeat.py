@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import time
+from enum import IntEnum
 from typing import Annotated, Literal
 
-from kio.schema.types import BrokerId
-from kio.static.primitive import i8, i16, i32, i64
 from pydantic import Field
 
 from fencepost.harness.network.addresses import CLIENT_PORT, PEER_PORT
@@ -16,8 +15,20 @@ from fencepost.harness.plan.base import NodeRef, Value
 from fencepost.harness.plan.dialect import Dialect
 from fencepost.harness.plan.requests.request import KafkaRequest
 from fencepost.harness.plan.step_error import StepError
-from fencepost.harness.wire import drafts
-from fencepost.harness.wire.versions import BROKER_HEARTBEAT
+from fencepost.harness.wire.versions import BROKER_HEARTBEAT, DRAFT_BROKER_HEARTBEAT
+
+EVERY_LEVEL = {"name": "metadata.format", "min_version": 1, "max_version": 32767}
+"""The report of probes: they read no metadata, so that no level of the cluster is beyond them."""
+
+
+class DraftBrokerState(IntEnum):
+    """The draft's states of a broker, as heartbeats carry them."""
+
+    UNKNOWN = 0
+    INITIAL = 1
+    FENCED = 2
+    ACTIVE = 3
+    SHUTDOWN = 4
 
 
 class HeartbeatProbe(KafkaRequest):
@@ -63,15 +74,14 @@ class HeartbeatProbe(KafkaRequest):
             raise StepError("shipped Kafka's heartbeat has flags in place of states with numbers")
         if self.state == "initial":
             raise StepError("shipped Kafka's heartbeat knows no initial state: that is its registration request")
-        api = connection.newest(BROKER_HEARTBEAT)
-        request = api.BrokerHeartbeatRequest(
-            broker_id=BrokerId(run.id(broker)),
-            broker_epoch=i64(epoch),
-            current_metadata_offset=i64(offset),
-            want_fence=self.state == "fenced",
-            want_shut_down=self.state == "shutdown",
-        )
-        answer = connection.call(request, api.BrokerHeartbeatResponse)
+        body = {
+            "broker_id": run.id(broker),
+            "broker_epoch": epoch,
+            "current_metadata_offset": offset,
+            "want_fence": self.state == "fenced",
+            "want_shut_down": self.state == "shutdown",
+        }
+        answer = BROKER_HEARTBEAT.ask(connection, body)
         return answered(answer.error_code, sent={"broker_epoch": epoch}, is_fenced=answer.is_fenced)
 
     def _of_draft(self, connection: Connection, run: Asked, broker: str, epoch: int, offset: int) -> ProbeAnswer:
@@ -81,24 +91,24 @@ class HeartbeatProbe(KafkaRequest):
         """
         start = int(time.time() * 1000) if self.lease_start_ms is None else self.lease_start_ms
         port = CLIENT_PORT if self.client_port is None else self.client_port
-        state = self.state if isinstance(self.state, int) else drafts.DraftBrokerState[self.state.upper()]
-        request = drafts.BrokerHeartbeatRequest(
-            target_state=i8(state),
-            broker_id=i32(run.id(broker)),
-            broker_epoch=i64(epoch),
-            lease_start_time_ms=i64(start),
-            cur_metadata_offset=i64(offset),
-            listeners=(
-                drafts.HeartbeatListener(name="INTERNAL", host=broker, port=i16(PEER_PORT)),
-                drafts.HeartbeatListener(name="CLIENT", host=broker, port=i16((port ^ 0x8000) - 0x8000)),
-            ),
-            features=(drafts.EVERY_LEVEL,) if self.levels == "all" else (),
-            unknown="not in the draft" if self.unknown_tag else "",
-        )
-        answer = connection.call(request, drafts.BrokerHeartbeatResponse)
+        state = self.state if isinstance(self.state, int) else DraftBrokerState[self.state.upper()]
+        body = {
+            "target_state": state,
+            "broker_id": run.id(broker),
+            "broker_epoch": epoch,
+            "lease_start_time_ms": start,
+            "cur_metadata_offset": offset,
+            "listeners": [
+                {"name": "INTERNAL", "host": broker, "port": PEER_PORT},
+                {"name": "CLIENT", "host": broker, "port": (port ^ 0x8000) - 0x8000},
+            ],
+            "features": [EVERY_LEVEL] if self.levels == "all" else [],
+            "unknown": "not in the draft" if self.unknown_tag else "",
+        }
+        answer = DRAFT_BROKER_HEARTBEAT.ask(connection, body)
         found: dict[str, object] = {
             "active_controller": answer.active_controller_id,
-            "next_state": drafts.DraftBrokerState(answer.next_state).name.lower(),
+            "next_state": DraftBrokerState(answer.next_state).name.lower(),
             "broker_epoch": answer.broker_epoch,
             "lease_ms": answer.lease_end_time_ms - start,
         }

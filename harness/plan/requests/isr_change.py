@@ -4,13 +4,11 @@ from __future__ import annotations
 
 from typing import Literal
 
-from kio.static.primitive import i32, i64
-
 from fencepost.harness.plan.answers import ProbeAnswer, answered
 from fencepost.harness.plan.asked import Asked, Connection
 from fencepost.harness.plan.base import NodeRef, NodeRefsOrNone, Value
 from fencepost.harness.plan.requests.request import OfPartition, isr_ids, named
-from fencepost.harness.wire import kip_343
+from fencepost.harness.wire.versions import ISR_CHANGE
 
 
 class IsrChangeProbe(OfPartition):
@@ -29,15 +27,10 @@ class IsrChangeProbe(OfPartition):
         present = run.decided_partition(self.place)
         leader_epoch = run.leader_epoch(self.leader_epoch, self.place)
         isr = isr_ids(self.isr, present.isr, run)
-        partition = kip_343.IsrChangePartition(
-            leader_epoch=i32(leader_epoch), partition_index=i32(self.partition), isr=tuple(map(i32, isr))
-        )
-        request = kip_343.IsrChangeRequest(
-            broker_id=i32(broker),
-            incarnation_id=i64(incarnation),
-            topics=(kip_343.IsrChangeTopic(topic_name=self.topic, partitions=(partition,)),),
-        )
-        answer = connection.call(request, kip_343.IsrChangeResponse)
+        partition = {"leader_epoch": leader_epoch, "partition_index": self.partition, "isr": isr}
+        topic = {"topic_name": self.topic, "partitions": [partition]}
+        body = {"broker_id": broker, "incarnation_id": incarnation, "topics": [topic]}
+        answer = ISR_CHANGE.ask(connection, body)
         sent = {"broker": broker, "incarnation": incarnation, "leader_epoch": leader_epoch, "isr": list(isr)}
         if answer.error_code or not answer.results:
             return answered(answer.error_code, message=answer.error_message, sent=sent)

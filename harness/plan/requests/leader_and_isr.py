@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Annotated, Literal
 
-from kio.static.primitive import i32, i64
 from pydantic import Field
 
 from fencepost.harness.network.addresses import PEER_PORT
 from fencepost.harness.plan.answers import ProbeAnswer
 from fencepost.harness.plan.asked import Asked, Connection, RegisteredBroker
 from fencepost.harness.plan.base import NodeRefOrNone, NodeRefsOrNone, Value
-from fencepost.harness.plan.requests.commands import OfController, first_error, numbers
+from fencepost.harness.plan.requests.commands import OfController, first_error
 from fencepost.harness.plan.requests.request import isr_ids
-from fencepost.harness.wire import commands
+from fencepost.harness.wire.versions import LEADER_AND_ISR
+
+INCREMENTAL = 1
+"""LeaderAndIsr of this type leaves partitions that it does not name as they are."""
 
 
 class LeaderAndIsrProbe(OfController):
@@ -38,38 +41,28 @@ class LeaderAndIsrProbe(OfController):
         version = run.isr_version(self.version, name)
         leader = present.leader if self.leader is None else -1 if self.leader == "none" else run.id(self.leader)
         isr = isr_ids(self.isr, present.isr, run)
-        partition = commands.LeaderAndIsrPartition(
-            partition_index=i32(self.partition),
-            controller_epoch=i32(sender.controller_epoch),
-            leader=i32(leader),
-            leader_epoch=i32(leader_epoch),
-            isr=numbers(isr),
-            version=i32(version),
-            replicas=numbers(present.replicas),
-            adding_replicas=numbers(present.adding),
-            removing_replicas=numbers(present.removing),
-        )
-        live = run.decided.brokers.get(leader)
-        topic = commands.LeaderAndIsrTopic(
-            topic_name=self.topic, topic_id=run.decided.topic_id(self.topic), partitions=(partition,)
-        )
-        request = commands.LeaderAndIsrRequest(
-            controller_id=i32(sender.controller),
-            controller_epoch=i32(sender.controller_epoch),
-            broker_epoch=i64(sender.broker_epoch),
-            topics=(topic,),
-            live_leaders=(_live_leader(live),) if live is not None else (),
-        )
-        answer = connection.call(request, commands.LeaderAndIsrResponse)
-        errors = [each.error_code for topic in answer.topics for each in topic.partitions]
+        partition = {
+            "partition_index": self.partition,
+            "controller_epoch": sender.controller_epoch,
+            "leader": leader,
+            "leader_epoch": leader_epoch,
+            "isr": isr,
+            "partition_epoch": version,
+            "replicas": present.replicas,
+            "adding_replicas": present.adding,
+            "removing_replicas": present.removing,
+        }
+        topic_id, live = run.decided.topic_id(self.topic), run.decided.brokers.get(leader)
+        topic = {"topic_name": self.topic, "topic_id": topic_id, "partition_states": [partition]}
+        live_leaders = [] if live is None else [_live_leader(live)]
+        body = {**sender.fields, "type": INCREMENTAL, "topic_states": [topic], "live_leaders": live_leaders}
+        answer = LEADER_AND_ISR.ask(connection, body)
+        errors = [each.error_code for topic in answer.topics for each in topic.partition_errors]
         sent = {**sender.sent, "leader": leader, "leader_epoch": leader_epoch, "isr": list(isr), "version": version}
         return first_error(answer.error_code, errors, sent)
 
 
-def _live_leader(broker: RegisteredBroker) -> commands.LiveLeader:
+def _live_leader(broker: RegisteredBroker) -> Mapping[str, object]:
     internal = next((each for each in broker.endpoints if each.listener == "INTERNAL"), None)
-    return commands.LiveLeader(
-        broker_id=i32(broker.id),
-        host_name=internal.host if internal else "",
-        port=i32(internal.port if internal else PEER_PORT),
-    )
+    host, port = (internal.host, internal.port) if internal else ("", PEER_PORT)
+    return {"broker_id": broker.id, "host_name": host, "port": port}

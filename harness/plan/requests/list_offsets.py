@@ -4,18 +4,15 @@ from __future__ import annotations
 
 from typing import Literal
 
-from kio.schema.types import BrokerId, TopicName
-from kio.static.primitive import i8, i32, i64
-
 from fencepost.harness.network.layout import Listener
 from fencepost.harness.plan.answers import ProbeAnswer, answered
 from fencepost.harness.plan.asked import Asked, Connection
 from fencepost.harness.plan.requests.metadata import leader_epoch
 from fencepost.harness.plan.requests.request import OfPartition
-from fencepost.harness.wire.versions import LIST_OFFSETS, entity
+from fencepost.harness.wire.versions import LIST_OFFSETS
 
-CONSUMER = BrokerId(-1)
-LATEST = i64(-1)
+CONSUMER = -1
+LATEST = -1
 
 
 class ListOffsetsProbe(OfPartition):
@@ -26,13 +23,7 @@ class ListOffsetsProbe(OfPartition):
     request: Literal["list-offsets"] = "list-offsets"
 
     def exchange(self, connection: Connection, run: Asked) -> ProbeAnswer:
-        api = connection.newest(LIST_OFFSETS)
-        partition = api.request.ListOffsetsPartition(partition_index=i32(self.partition), timestamp=LATEST)
-        request = entity(
-            api.ListOffsetsRequest,
-            replica_id=CONSUMER,
-            isolation_level=i8(0),
-            topics=(api.request.ListOffsetsTopic(name=TopicName(self.topic), partitions=(partition,)),),
-        )
-        found = connection.call(request, api.ListOffsetsResponse).topics[0].partitions[0]
+        topic = {"name": self.topic, "partitions": [{"partition_index": self.partition, "timestamp": LATEST}]}
+        body = {"replica_id": CONSUMER, "isolation_level": 0, "topics": [topic]}
+        found = LIST_OFFSETS.ask(connection, body).topics[0].partitions[0]
         return answered(found.error_code, offset=found.offset, leader_epoch=leader_epoch(found))

@@ -7,7 +7,7 @@ from typing import Literal
 from fencepost.harness.network.layout import Listener
 from fencepost.harness.plan.answers import ProbeAnswer, answered
 from fencepost.harness.plan.asked import Asked, Connection
-from fencepost.harness.plan.requests.request import KafkaRequest, milliseconds
+from fencepost.harness.plan.requests.request import KafkaRequest
 from fencepost.harness.wire.versions import LIST_PARTITION_REASSIGNMENTS
 
 
@@ -19,9 +19,7 @@ class ListReassignmentsProbe(KafkaRequest):
     request: Literal["list-reassignments"] = "list-reassignments"
 
     def exchange(self, connection: Connection, run: Asked) -> ProbeAnswer:
-        api = connection.newest(LIST_PARTITION_REASSIGNMENTS)
-        request = api.ListPartitionReassignmentsRequest(timeout=milliseconds(self.timeout_ms), topics=None)
-        answer = connection.call(request, api.ListPartitionReassignmentsResponse)
+        answer = LIST_PARTITION_REASSIGNMENTS.ask(connection, {"timeout": self.timeout_ms, "topics": None})
         moving = {
             f"{topic.name}-{each.partition_index}": {
                 "replicas": list(each.replicas),

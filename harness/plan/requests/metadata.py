@@ -5,14 +5,11 @@ from __future__ import annotations
 from collections.abc import Collection
 from typing import Any, Literal
 
-from kio.schema.errors import ErrorCode
-from kio.schema.types import TopicName
-
 from fencepost.harness.network.layout import Listener
 from fencepost.harness.plan.answers import ProbeAnswer, ProbeOutcome, answered
 from fencepost.harness.plan.asked import Asked, Connection
 from fencepost.harness.plan.requests.request import KafkaRequest
-from fencepost.harness.wire.versions import METADATA, entity
+from fencepost.harness.wire.versions import METADATA
 
 
 class MetadataProbe(KafkaRequest):
@@ -35,7 +32,7 @@ class MetadataProbe(KafkaRequest):
                 for partition in topic.partitions
             },
         }
-        errors = [topic.error_code for topic in answer.topics if topic.error_code is not ErrorCode.none]
+        errors = [topic.error_code for topic in answer.topics if topic.error_code]
         if errors and self.topic is not None:
             return answered(errors[0], **body)
         return ProbeAnswer(ProbeOutcome.SERVED if answer.brokers else ProbeOutcome.REFUSED, None, body)
@@ -46,18 +43,8 @@ def request_metadata(connection: Connection, topics: Collection[str] | None = No
 
     Raise NoAnswer.
     """
-    api = connection.newest(METADATA)
-    named = None
-    if topics is not None:
-        named = tuple(entity(api.request.MetadataRequestTopic, topic_id=None, name=TopicName(name)) for name in topics)
-    request = entity(
-        api.MetadataRequest,
-        topics=named,
-        allow_auto_topic_creation=False,
-        include_cluster_authorized_operations=False,
-        include_topic_authorized_operations=False,
-    )
-    return connection.call(request, api.MetadataResponse)
+    named = None if topics is None else [{"topic_id": None, "name": name} for name in topics]
+    return METADATA.ask(connection, {"topics": named, "allow_auto_topic_creation": False})
 
 
 def leader_epoch(partition: Any) -> int:

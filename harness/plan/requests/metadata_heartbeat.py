@@ -2,16 +2,25 @@
 
 from __future__ import annotations
 
+from enum import IntEnum
 from typing import Literal
 
-from kio.static.primitive import i8, i32, i64
 from pydantic import Field
 
 from fencepost.harness.plan.answers import ProbeAnswer, compared
 from fencepost.harness.plan.asked import Asked, Connection
 from fencepost.harness.plan.base import NodeRef, Value
 from fencepost.harness.plan.requests.request import KafkaRequest, named
-from fencepost.harness.wire import kip_343
+from fencepost.harness.wire.versions import METADATA_HEARTBEAT
+
+
+class HeartbeatState(IntEnum):
+    """KIP-343, BrokerState Enum."""
+
+    INITIAL = 0
+    INACTIVE = 1
+    ACTIVE = 2
+    STOPPING = 3
 
 
 class MetadataHeartbeatProbe(KafkaRequest):
@@ -27,12 +36,9 @@ class MetadataHeartbeatProbe(KafkaRequest):
 
     def exchange(self, connection: Connection, run: Asked) -> ProbeAnswer:
         broker, incarnation = named(self.broker, self.incarnation, run)
-        request = kip_343.MetadataHeartbeatRequest(
-            broker_id=i32(broker),
-            incarnation_id=i64(incarnation),
-            target_state=i8(kip_343.HeartbeatState[self.state.upper()]),
-        )
-        answer = connection.call(request, kip_343.MetadataHeartbeatResponse)
+        state = HeartbeatState[self.state.upper()]
+        body = {"broker_id": broker, "incarnation_id": incarnation, "target_state": state}
+        answer = METADATA_HEARTBEAT.ask(connection, body)
         found = {
             "broker": answer.broker_id,
             "incarnation": answer.incarnation_id,
@@ -44,5 +50,5 @@ class MetadataHeartbeatProbe(KafkaRequest):
 
 
 def _state(number: int) -> str:
-    known = set(kip_343.HeartbeatState)
-    return kip_343.HeartbeatState(number).name.lower() if number in known else str(number)
+    known = set(HeartbeatState)
+    return HeartbeatState(number).name.lower() if number in known else str(number)

@@ -4,15 +4,11 @@ from __future__ import annotations
 
 from typing import Literal
 
-from kio.schema.errors import ErrorCode
-from kio.schema.types import BrokerId, TopicName
-from kio.static.primitive import i32
-
 from fencepost.harness.network.layout import Listener
 from fencepost.harness.plan.answers import ProbeAnswer, answered
 from fencepost.harness.plan.asked import Asked, Connection
 from fencepost.harness.plan.base import NodeRefs, Partition
-from fencepost.harness.plan.requests.request import KafkaRequest, milliseconds
+from fencepost.harness.plan.requests.request import KafkaRequest
 from fencepost.harness.wire.versions import ALTER_PARTITION_REASSIGNMENTS
 
 
@@ -33,16 +29,9 @@ class ReassignProbe(KafkaRequest):
     def exchange(self, connection: Connection, run: Asked) -> ProbeAnswer:
         topic, _, number = self.partition.rpartition("-")
         to = None if self.to is None else [run.id(name) for name in run.nodes(self.to)]
-        api = connection.newest(ALTER_PARTITION_REASSIGNMENTS)
-        partition = api.request.ReassignablePartition(
-            partition_index=i32(int(number)), replicas=None if to is None else tuple(map(BrokerId, to))
-        )
-        request = api.AlterPartitionReassignmentsRequest(
-            timeout=milliseconds(self.timeout_ms),
-            topics=(api.request.ReassignableTopic(name=TopicName(topic), partitions=(partition,)),),
-        )
-        answer = connection.call(request, api.AlterPartitionReassignmentsResponse)
+        moved = {"name": topic, "partitions": [{"partition_index": int(number), "replicas": to}]}
+        answer = ALTER_PARTITION_REASSIGNMENTS.ask(connection, {"timeout": self.timeout_ms, "topics": [moved]})
         found = [each for of_topic in answer.responses for each in of_topic.partitions]
-        if answer.error_code is not ErrorCode.none or not found:
+        if answer.error_code or not found:
             return answered(answer.error_code, message=answer.error_message, to=to)
         return answered(found[0].error_code, message=found[0].error_message, to=to)

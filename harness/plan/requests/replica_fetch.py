@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any, Literal
+from typing import Annotated, Literal
 
-from kio.schema.types import BrokerId, TopicName
-from kio.static.primitive import i32, i64
 from pydantic import Field
 
 from fencepost.harness.plan.answers import ProbeAnswer
@@ -15,7 +13,7 @@ from fencepost.harness.plan.requests.fetch import BY_NAME, MAX_BYTES, fetched
 from fencepost.harness.plan.requests.request import OfPartition
 from fencepost.harness.plan.step_error import StepError
 from fencepost.harness.wire.no_answer import NotOffered
-from fencepost.harness.wire.versions import FETCH, entity
+from fencepost.harness.wire.versions import FETCH, Api
 
 WITH_LEADER_EPOCH, WITH_BROKER_EPOCH = 9, 15
 """Versions of Fetch: the first with a leader epoch, and the first with the epoch of a follower."""
@@ -41,36 +39,34 @@ class ReplicaFetchProbe(OfPartition):
             raise StepError(f"{self.topic} is not in the metadata log, so it has no id to fetch by")
         claimed = run.leader_epoch(self.leader_epoch, self.place)
         broker_epoch = run.broker_epoch(self.broker_epoch, broker)
-        id = BrokerId(run.id(broker))
-        api = self._newest(connection, by_id=topic_id is not None, by_name=run.uses_zookeeper)
-        state = getattr(api.request, "ReplicaState", None)  # since version 15 (KIP-903)
-        partition = entity(
-            api.request.FetchPartition,
-            partition=i32(self.partition),
-            current_leader_epoch=i32(claimed),
-            fetch_offset=i64(self.offset),
-            log_start_offset=i64(0),
-            partition_max_bytes=MAX_BYTES,
-        )
-        topic = entity(api.request.FetchTopic, topic=TopicName(self.topic), topic_id=topic_id, partitions=(partition,))
-        replica: dict[str, Any] = {"replica_id": id}
+        api = self._versions(connection, by_id=topic_id is not None, by_name=run.uses_zookeeper)
+        version = connection.newest_version(api)
+        partition = {
+            "partition": self.partition,
+            "current_leader_epoch": claimed,
+            "fetch_offset": self.offset,
+            "log_start_offset": 0,
+            "partition_max_bytes": MAX_BYTES,
+        }
+        named = {"topic": self.topic} if version <= BY_NAME else {"topic_id": topic_id}
+        replica: dict[str, object] = {"replica_id": run.id(broker)}
         sent = {"leader_epoch": claimed}
-        if state is not None:
-            replica = {"replica_state": state(replica_id=id, replica_epoch=i64(broker_epoch))}
+        if version >= WITH_BROKER_EPOCH:  # KIP-903
+            replica = {"replica_state": {**replica, "replica_epoch": broker_epoch}}
             sent["broker_epoch"] = broker_epoch
-        return fetched(connection, api, topic, sent=sent, **replica)
+        return fetched(connection, api, {**named, "partitions": [partition]}, replica, sent)
 
-    def _newest(self, connection: Connection, *, by_id: bool, by_name: bool) -> Any:
-        """Return the version of Fetch to ask in; NotOffered if the node has none with the epochs that the plan names.
+    def _versions(self, connection: Connection, *, by_id: bool, by_name: bool) -> Api:
+        """Return the versions of Fetch to ask in; NotOffered if the node has none with the epochs that the plan names.
 
         Brokers with ZooKeeper may have topic ids before they serve fetches by id, and send no broker epoch themselves.
         """
         with_epochs = FETCH.low if self.leader_epoch == "current" else WITH_LEADER_EPOCH
         if by_name:
+            offered = FETCH.between(WITH_BROKER_EPOCH if by_id else FETCH.high + 1, FETCH.high)
             try:
-                return connection.newest(FETCH.between(WITH_BROKER_EPOCH if by_id else FETCH.high + 1, FETCH.high))
+                connection.newest_version(offered)
             except NotOffered:
-                return connection.newest(FETCH.between(with_epochs, BY_NAME))
-        return connection.newest(
-            FETCH.between(BY_NAME + 1 if self.broker_epoch == "current" else WITH_BROKER_EPOCH, FETCH.high)
-        )
+                return FETCH.between(with_epochs, BY_NAME)
+            return offered
+        return FETCH.between(BY_NAME + 1 if self.broker_epoch == "current" else WITH_BROKER_EPOCH, FETCH.high)

@@ -4,14 +4,13 @@ from __future__ import annotations
 
 from typing import Annotated, Literal
 
-from kio.static.primitive import i32, i64
 from pydantic import Field
 
 from fencepost.harness.plan.answers import ProbeAnswer, answered
 from fencepost.harness.plan.asked import Asked, Connection
 from fencepost.harness.plan.base import NodeRef, PlanModel, Value
 from fencepost.harness.plan.requests.request import KafkaRequest, named
-from fencepost.harness.wire import kip_343
+from fencepost.harness.wire.versions import REPLICA_STATE_EVENT
 
 
 class EventTopic(PlanModel):
@@ -44,21 +43,18 @@ class ReplicaStateEventProbe(KafkaRequest):
 
     def exchange(self, connection: Connection, run: Asked) -> ProbeAnswer:
         broker, epoch = named(self.broker, self.broker_epoch, run)
-        topics = tuple(
-            kip_343.EventTopic(
-                topic=each.topic,
-                partitions=tuple(kip_343.EventPartition(partition_id=i32(number)) for number in each.partitions),
-            )
+        topics = [
+            {"topic": each.topic, "partitions": [{"partition_id": number} for number in each.partitions]}
             for each in self.topics
-        )
-        request = kip_343.ReplicaStateEventRequest(
-            broker_id=i32(broker),
-            broker_epoch=i64(epoch),
-            event_type=i32(self.event_type),
-            event_reason=self.reason,
-            topics=topics,
-        )
-        answer = connection.call(request, kip_343.ReplicaStateEventResponse)
+        ]
+        body = {
+            "broker_id": broker,
+            "broker_epoch": epoch,
+            "event_type": self.event_type,
+            "event_reason": self.reason,
+            "topics": topics,
+        }
+        answer = REPLICA_STATE_EVENT.ask(connection, body)
         errors = {
             f"{topic.topic}-{each.partition_id}": each.error_code
             for topic in answer.topics

@@ -4,10 +4,8 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Iterator, Mapping
-from datetime import timedelta
 from typing import TYPE_CHECKING, Annotated, ClassVar, Literal
 
-from kio.static.primitive import i32Timedelta
 from pydantic import Field
 
 from fencepost.harness.network.layout import Listener
@@ -125,8 +123,3 @@ def named(ref: NodeRef, epoch: int | str, run: Asked) -> tuple[int, int]:
     broker = run.node(ref)
     claimed = run.broker_epoch(epoch, broker)
     return run.id(broker), claimed
-
-
-def milliseconds(ms: int) -> i32Timedelta:
-    """Return a duration as requests have it."""
-    return i32Timedelta.parse(timedelta(milliseconds=ms))

@@ -4,14 +4,13 @@ from __future__ import annotations
 
 from typing import Annotated, Literal
 
-from kio.static.primitive import i32, i64
 from pydantic import Field
 
 from fencepost.harness.plan.answers import ProbeAnswer
 from fencepost.harness.plan.asked import Asked, Connection
 from fencepost.harness.plan.base import Value
 from fencepost.harness.plan.requests.commands import OfController, first_error
-from fencepost.harness.wire import commands
+from fencepost.harness.wire.versions import STOP_REPLICA
 
 
 class StopReplicaProbe(OfController):
@@ -27,15 +26,12 @@ class StopReplicaProbe(OfController):
     def exchange(self, connection: Connection, run: Asked) -> ProbeAnswer:
         sender = self.sent_by(run)
         leader_epoch = run.leader_epoch(self.leader_epoch, f"{self.topic}-{self.partition}")
-        partition = commands.StopReplicaPartition(
-            partition_index=i32(self.partition), leader_epoch=i32(leader_epoch), delete_partition=self.delete
-        )
-        request = commands.StopReplicaRequest(
-            controller_id=i32(sender.controller),
-            controller_epoch=i32(sender.controller_epoch),
-            broker_epoch=i64(sender.broker_epoch),
-            topics=(commands.StopReplicaTopic(topic_name=self.topic, partitions=(partition,)),),
-        )
-        answer = connection.call(request, commands.StopReplicaResponse)
+        partition = {
+            "partition_index": self.partition,
+            "leader_epoch": leader_epoch,
+            "delete_partition": self.delete,
+        }
+        topic = {"topic_name": self.topic, "partition_states": [partition]}
+        answer = STOP_REPLICA.ask(connection, {**sender.fields, "topic_states": [topic]})
         sent = {**sender.sent, "leader_epoch": leader_epoch, "delete": self.delete}
-        return first_error(answer.error_code, [each.error_code for each in answer.partitions], sent)
+        return first_error(answer.error_code, [each.error_code for each in answer.partition_errors], sent)

@@ -4,15 +4,13 @@ from __future__ import annotations
 
 from typing import Annotated, Literal
 
-from kio.schema.errors import ErrorCode
-from kio.static.primitive import i8, i16
 from pydantic import Field
 
 from fencepost.harness.network.layout import Listener
 from fencepost.harness.plan.answers import ProbeAnswer, answered
 from fencepost.harness.plan.asked import Asked, Connection
 from fencepost.harness.plan.dialect import Dialect
-from fencepost.harness.plan.requests.request import KafkaRequest, milliseconds
+from fencepost.harness.plan.requests.request import KafkaRequest
 from fencepost.harness.plan.step_error import StepError
 from fencepost.harness.wire.versions import API_VERSIONS, CLIENT_ID, UPDATE_FEATURES
 
@@ -37,24 +35,18 @@ class UpdateFeaturesProbe(KafkaRequest):
 
     def exchange(self, connection: Connection, run: Asked) -> ProbeAnswer:
         level = self.level if isinstance(self.level, int) else _highest(self.feature, connection)
-        api = connection.newest(UPDATE_FEATURES)
-        update = api.request.FeatureUpdateKey(
-            feature=self.feature, max_version_level=i16(level), upgrade_type=i8(UPGRADE_TYPES[self.how])
-        )
-        request = api.UpdateFeaturesRequest(
-            timeout=milliseconds(self.timeout_ms), feature_updates=(update,), validate_only=False
-        )
-        answer = connection.call(request, api.UpdateFeaturesResponse)
+        update = {"feature": self.feature, "max_version_level": level, "upgrade_type": UPGRADE_TYPES[self.how]}
+        body = {"timeout": self.timeout_ms, "feature_updates": [update], "validate_only": False}
+        answer = UPDATE_FEATURES.ask(connection, body)
         errors = [(each.error_code, each.error_message) for each in (answer, *answer.results)]
-        error, message = next((each for each in errors if each[0] is not ErrorCode.none), (ErrorCode.none, None))
+        error, message = next((each for each in errors if each[0]), (0, None))
         return answered(error, message=message, sent={"feature": self.feature, "level": level, "how": self.how})
 
 
 def _highest(feature: str, connection: Connection) -> int:
     """Return the highest level of a feature that the node supports. StepError if it does not have the feature."""
-    api = connection.newest(API_VERSIONS)
-    request = api.ApiVersionsRequest(client_software_name=CLIENT_ID, client_software_version="1")
-    supported = connection.call(request, api.ApiVersionsResponse).supported_features
+    body = {"client_software_name": CLIENT_ID, "client_software_version": "1"}
+    supported = API_VERSIONS.ask(connection, body).supported_features
     levels = {each.name: int(each.max_version) for each in supported}
     if feature not in levels:
         raise StepError(f"the node does not have the feature {feature}; it has {', '.join(levels) or 'none'}")

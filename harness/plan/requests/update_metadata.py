@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Literal
-
-from kio.static.primitive import i16, i32, i64
 
 from fencepost.harness.plan.answers import ProbeAnswer, answered
 from fencepost.harness.plan.asked import Asked, Connection, RegisteredBroker
 from fencepost.harness.plan.observed import DecidedPartition
-from fencepost.harness.plan.requests.commands import OfController, numbers
-from fencepost.harness.wire import commands
+from fencepost.harness.plan.requests.commands import OfController
+from fencepost.harness.wire.versions import UPDATE_METADATA
 
 PROTOCOLS = {"PLAINTEXT": 0, "SSL": 1, "SASL_PLAINTEXT": 2, "SASL_SSL": 3}
 
@@ -26,46 +25,39 @@ class UpdateMetadataProbe(OfController):
         by_topic: dict[str, list[DecidedPartition]] = {}
         for each in decided.partitions.values():
             by_topic.setdefault(each.topic, []).append(each)
-        request = commands.UpdateMetadataRequest(
-            controller_id=i32(sender.controller),
-            controller_epoch=i32(sender.controller_epoch),
-            broker_epoch=i64(sender.broker_epoch),
-            topics=tuple(
-                commands.UpdateMetadataTopic(
-                    topic_name=topic,
-                    topic_id=decided.topic_id(topic),
-                    partitions=tuple(_described(each, sender.controller_epoch) for each in partitions),
-                )
-                for topic, partitions in by_topic.items()
-            ),
-            live_brokers=tuple(_live_broker(broker) for broker in decided.brokers.values() if broker.state == "active"),
-        )
-        return answered(connection.call(request, commands.UpdateMetadataResponse).error_code, sent=sender.sent)
+        topics = [
+            {
+                "topic_name": topic,
+                "topic_id": decided.topic_id(topic),
+                "partition_states": [_described(each, sender.controller_epoch) for each in partitions],
+            }
+            for topic, partitions in by_topic.items()
+        ]
+        live = [_live_broker(broker) for broker in decided.brokers.values() if broker.state == "active"]
+        body = {**sender.fields, "topic_states": topics, "live_brokers": live}
+        return answered(UPDATE_METADATA.ask(connection, body).error_code, sent=sender.sent)
 
 
-def _live_broker(broker: RegisteredBroker) -> commands.UpdateMetadataBroker:
-    return commands.UpdateMetadataBroker(
-        id=i32(broker.id),
-        endpoints=tuple(
-            commands.UpdateMetadataEndpoint(
-                port=i32(each.port),
-                host=each.host,
-                listener=each.listener,
-                security_protocol=i16(PROTOCOLS.get(each.security, 0)),
-            )
-            for each in broker.endpoints
-        ),
-        broker_epoch=i64(broker.epoch),
-    )
+def _live_broker(broker: RegisteredBroker) -> Mapping[str, object]:
+    endpoints = [
+        {
+            "port": endpoint.port,
+            "host": endpoint.host,
+            "listener": endpoint.listener,
+            "security_protocol": PROTOCOLS.get(endpoint.security, 0),
+        }
+        for endpoint in broker.endpoints
+    ]
+    return {"id": broker.id, "endpoints": endpoints, "broker_epoch": broker.epoch}
 
 
-def _described(partition: DecidedPartition, controller_epoch: int) -> commands.UpdateMetadataPartition:
-    return commands.UpdateMetadataPartition(
-        partition_index=i32(partition.partition),
-        controller_epoch=i32(controller_epoch),
-        leader=i32(partition.leader),
-        leader_epoch=i32(partition.leader_epoch),
-        isr=numbers(partition.isr),
-        version=i32(partition.version),
-        replicas=numbers(partition.replicas),
-    )
+def _described(partition: DecidedPartition, controller_epoch: int) -> Mapping[str, object]:
+    return {
+        "partition_index": partition.partition,
+        "controller_epoch": controller_epoch,
+        "leader": partition.leader,
+        "leader_epoch": partition.leader_epoch,
+        "isr": partition.isr,
+        "zk_version": partition.version,
+        "replicas": partition.replicas,
+    }

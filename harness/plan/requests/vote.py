@@ -4,10 +4,6 @@ from __future__ import annotations
 
 from typing import Literal
 
-from kio.schema.errors import ErrorCode
-from kio.schema.types import BrokerId, TopicName
-from kio.static.primitive import i32, i64
-
 from fencepost.harness.plan.answers import ProbeAnswer, ProbeOutcome, answered
 from fencepost.harness.plan.asked import Asked, Connection
 from fencepost.harness.plan.base import NodeRef, Value
@@ -35,21 +31,19 @@ class VoteProbe(KafkaRequest):
     def exchange(self, connection: Connection, run: Asked) -> ProbeAnswer:
         candidate = run.id(self.candidate)
         epoch = run.controller_epoch(self.epoch)
-        api = connection.newest(VOTE)
-        partition = api.request.PartitionData(
-            partition_index=i32(0),
-            replica_epoch=i32(epoch),
-            replica_id=BrokerId(candidate),
-            last_offset_epoch=i32(max(epoch - 1, 0)),
-            last_offset=i64(run.decided.offset + 1),
-        )
-        topic = api.request.TopicData(topic_name=TopicName(run.dialect.metadata_topic), partitions=(partition,))
-        request = api.VoteRequest(cluster_id=self.cluster or run.cluster_id, topics=(topic,))
-        answer = connection.call(request, api.VoteResponse)
-        if answer.error_code is not ErrorCode.none or not answer.topics:
+        partition = {
+            "partition_index": 0,
+            "replica_epoch": epoch,
+            "replica_id": candidate,
+            "last_offset_epoch": max(epoch - 1, 0),
+            "last_offset": run.decided.offset + 1,
+        }
+        topic = {"topic_name": run.dialect.metadata_topic, "partitions": [partition]}
+        answer = VOTE.ask(connection, {"cluster_id": self.cluster or run.cluster_id, "topics": [topic]})
+        if answer.error_code or not answer.topics:
             return answered(answer.error_code, sent={"epoch": epoch})
         found = answer.topics[0].partitions[0]
         body = {"granted": found.vote_granted, "epoch": found.leader_epoch, "sent": {"epoch": epoch}}
-        if found.error_code is ErrorCode.none and not found.vote_granted:
+        if not found.error_code and not found.vote_granted:
             return ProbeAnswer(ProbeOutcome.REFUSED, None, body)
         return answered(found.error_code, **body)

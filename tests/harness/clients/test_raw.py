@@ -19,22 +19,24 @@ from kio.static.primitive import i8, i16, i32, i32Timedelta, i64
 
 from fencepost.cluster_impl.wire import messages as m
 from fencepost.harness.clients.raw import Closed, NotOffered, RawConnection, Unanswered, Unreadable
-from fencepost.harness.wire import drafts
+from fencepost.harness.plan.requests.heartbeat import DraftBrokerState
+from fencepost.harness.wire.entities import entity, own_module
 from tests.harness.clients.offering import offering
 
-HEARTBEAT = drafts.BrokerHeartbeatRequest(
-    target_state=i8(drafts.DraftBrokerState.ACTIVE),
+DRAFTED = own_module(50, 0)
+HEARTBEAT = DRAFTED.BrokerHeartbeatRequest(
+    target_state=i8(DraftBrokerState.ACTIVE),
     broker_id=i32(4),
     broker_epoch=i64(17),
     lease_start_time_ms=i64(1000),
     cur_metadata_offset=i64(42),
     listeners=(),
 )
-ANSWER = drafts.BrokerHeartbeatResponse(
+ANSWER = DRAFTED.BrokerHeartbeatResponse(
     throttle_time=i32Timedelta.parse(timedelta(0)),
     error_code=ErrorCode.stale_broker_epoch,
     active_controller_id=i32(1),
-    next_state=i8(drafts.DraftBrokerState.FENCED),
+    next_state=i8(DraftBrokerState.FENCED),
     broker_epoch=i64(-1),
     lease_end_time_ms=i64(2500),
 )
@@ -48,7 +50,7 @@ OFFERED = {int(HEARTBEAT.__api_key__): (0, 0)}
 def framed(correlation_id: int) -> bytes:
     out = io.BytesIO()
     entity_writer(ResponseHeader)(out, ResponseHeader(correlation_id=i32(correlation_id)))
-    entity_writer(drafts.BrokerHeartbeatResponse)(out, ANSWER)
+    entity_writer(DRAFTED.BrokerHeartbeatResponse)(out, ANSWER)
     return struct.pack(">i", len(out.getvalue())) + out.getvalue()
 
 
@@ -81,15 +83,15 @@ def test_an_answer_is_read_even_in_pieces() -> None:
             connection.sendall(bytes([byte]))
 
     with server(slowly) as raw:
-        assert raw.call(HEARTBEAT, drafts.BrokerHeartbeatResponse) == ANSWER
+        assert raw.call(HEARTBEAT, DRAFTED.BrokerHeartbeatResponse) == ANSWER
 
 
 def test_silence_ends_the_connection_so_that_a_late_answer_is_nobodys() -> None:
     with server(lambda connection: void(connection.recv(1))) as raw:
         with pytest.raises(Unanswered, match="did not answer in time"):
-            raw.call(HEARTBEAT, drafts.BrokerHeartbeatResponse)
+            raw.call(HEARTBEAT, DRAFTED.BrokerHeartbeatResponse)
         with pytest.raises(Closed):
-            raw.call(HEARTBEAT, drafts.BrokerHeartbeatResponse)
+            raw.call(HEARTBEAT, DRAFTED.BrokerHeartbeatResponse)
 
 
 def test_an_end_in_place_of_an_answer() -> None:
@@ -97,7 +99,7 @@ def test_an_end_in_place_of_an_answer() -> None:
         server(lambda connection: connection.sendall(framed(FIRST)[:9])) as raw,
         pytest.raises(Closed, match="closed the connection"),
     ):
-        raw.call(HEARTBEAT, drafts.BrokerHeartbeatResponse)
+        raw.call(HEARTBEAT, DRAFTED.BrokerHeartbeatResponse)
 
 
 def test_an_answer_to_another_question_is_not_taken() -> None:
@@ -105,7 +107,7 @@ def test_an_answer_to_another_question_is_not_taken() -> None:
         server(lambda connection: connection.sendall(framed(FIRST + 1))) as raw,
         pytest.raises(Unreadable, match=f"correlation id {FIRST + 1}"),
     ):
-        raw.call(HEARTBEAT, drafts.BrokerHeartbeatResponse)
+        raw.call(HEARTBEAT, DRAFTED.BrokerHeartbeatResponse)
 
 
 def test_a_request_that_the_node_does_not_have_is_not_sent() -> None:
@@ -113,7 +115,7 @@ def test_a_request_that_the_node_does_not_have_is_not_sent() -> None:
         server(lambda connection: void(connection.recv(1)), offered={3: (0, 7)}) as raw,
         pytest.raises(NotOffered, match="has no request BrokerHeartbeat; version 0 is needed"),
     ):
-        raw.call(HEARTBEAT, drafts.BrokerHeartbeatResponse)
+        raw.call(HEARTBEAT, DRAFTED.BrokerHeartbeatResponse)
 
 
 def test_no_listener() -> None:
@@ -125,22 +127,19 @@ def test_no_listener() -> None:
 
 def test_the_drafts_heartbeat_is_what_the_reference_cluster_reads() -> None:
     out = io.BytesIO()
-    listener = drafts.HeartbeatListener(name="INTERNAL", host="node-4", port=i16(9090))
-    entity_writer(drafts.BrokerHeartbeatRequest)(out, replace(HEARTBEAT, listeners=(listener,)))
+    listener = DRAFTED.request.Listener(name="INTERNAL", host="node-4", port=i16(9090))
+    entity_writer(DRAFTED.BrokerHeartbeatRequest)(out, replace(HEARTBEAT, listeners=(listener,)))
     read = m.BrokerHeartbeatRequest.decode(out.getvalue(), 0)
     assert (read.target_state, read.broker_id, read.broker_epoch, read.cur_metadata_offset) == (3, 4, 17, 42)
     assert [(each.name, each.host, each.port) for each in read.listeners] == [("INTERNAL", "node-4", 9090)]
 
 
 def test_the_drafts_isr_change_is_what_the_reference_cluster_reads() -> None:
-    change = drafts.AlterIsrPartition(
-        partition_index=i32(0), leader_epoch=i32(5), new_isr=(i32(4), i32(5)), current_isr_version=i32(5)
-    )
-    request = drafts.AlterIsrRequest(
-        broker_id=i32(4), broker_epoch=i64(17), topics=(drafts.AlterIsrTopic(name="t", partitions=(change,)),)
-    )
+    change = {"partition_index": 0, "leader_epoch": 5, "new_isr": [4, 5], "current_isr_version": 5}
+    body = {"broker_id": 4, "broker_epoch": 17, "topics": [{"name": "t", "partitions": [change]}]}
     out = io.BytesIO()
-    entity_writer(drafts.AlterIsrRequest)(out, request)
+    request = entity(own_module(56, 0).AlterIsrRequest, body)
+    entity_writer(type(request))(out, request)
     read = m.AlterIsrRequest.decode(out.getvalue(), 0)
     partition = read.topics[0].partitions[0]
     assert (read.broker_epoch, read.topics[0].name) == (17, "t")

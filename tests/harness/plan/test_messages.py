@@ -8,7 +8,7 @@ import io
 import pytest
 from kio.serial import entity_reader, entity_writer
 
-from fencepost.harness.plan import messages
+from fencepost.harness.plan import messages, paths
 from fencepost.harness.plan.file import PlanError, dump_plan, parse_plan
 
 PLAN = """\
@@ -100,15 +100,15 @@ ANSWER = {
     ],
 )
 def test_a_path_selects_values_of_a_response(path: str, value: object) -> None:
-    assert messages.at_path(ANSWER, path) == value
+    assert paths.at_path(ANSWER, path) == value
 
 
 def test_the_first_error_of_a_response_is_found_at_any_depth() -> None:
-    assert messages.first_error(ANSWER) == 36
-    assert messages.first_error({"error_code": 41, "results": ANSWER["results"]}) == 41
-    assert messages.first_error({"results": []}) == 0
-    assert messages.first_error({"results_by_topic": [{"results_by_partition": [{"partition_error_code": 14}]}]}) == 14
-    assert messages.first_error({"error_code": 0, "topics": [{"topic_config_error_code": 29}]}) == 0
+    assert paths.first_error(ANSWER) == 36
+    assert paths.first_error({"error_code": 41, "results": ANSWER["results"]}) == 41
+    assert paths.first_error({"results": []}) == 0
+    assert paths.first_error({"results_by_topic": [{"results_by_partition": [{"partition_error_code": 14}]}]}) == 14
+    assert paths.first_error({"error_code": 0, "topics": [{"topic_config_error_code": 29}]}) == 0
 
 
 def test_a_request_is_built_and_read_back_in_the_types_of_json() -> None:
@@ -125,7 +125,7 @@ def test_a_client_can_name_the_node_that_it_means_before_the_library_can() -> No
     # Compact strings have their length and one; no tagged fields end it.
     assert out.getvalue() == b"\x02f" + b"\x021" + b"\x02c" + b"\x00\x00\x00\x04" + b"\x00"
     refused = b"\x00\x81" + b"\x01" + b"\x00\x00\x00\x00" + b"\x00"
-    assert messages.first_error(messages.plain(entity_reader(response)(refused, 0)[0])) == 129
+    assert paths.first_error(messages.plain(entity_reader(response)(refused, 0)[0])) == 129
     assert messages.versions("api_versions")[-1] == 5
 
 
@@ -156,7 +156,7 @@ def _fetched(records: bytes) -> object:
     answer = messages.build(response, body, str)
     found = dataclasses.replace(answer.responses[0].partitions[0], records=records)
     topic = dataclasses.replace(answer.responses[0], partitions=(found,))
-    return messages.at_path(messages.plain(dataclasses.replace(answer, responses=(topic,))), RECORDS)
+    return paths.at_path(messages.plain(dataclasses.replace(answer, responses=(topic,))), RECORDS)
 
 
 RECORDS = "responses[0].partitions[0].records"

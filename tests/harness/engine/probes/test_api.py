@@ -10,7 +10,7 @@ import pytest
 from fencepost.harness.checkers.coverage import matches
 from fencepost.harness.engine.errors import StepError
 from fencepost.harness.engine.probes.asked import AskedRun
-from fencepost.harness.plan import messages
+from fencepost.harness.plan import messages, paths
 from fencepost.harness.plan.answers import ProbeOutcome
 from fencepost.harness.plan.requests.api import ApiProbe
 from fencepost.harness.wire.no_answer import NotOffered
@@ -120,5 +120,5 @@ def test_a_batch_is_written_out_with_its_producer(run: AskedRun) -> None:
     built = messages.build(request, body, str).topic_data[0].partition_data[0].records
     assert b"a" in built and int.from_bytes(built[57:61]) == 2
     wrong = {**data, "partition_data": [{"index": 0, "records": {"producerid": 1}}]}
-    with pytest.raises(messages.MessageError, match=r"has no field .*producerid.*did you mean `producer_id`"):
+    with pytest.raises(paths.MessageError, match=r"has no field .*producerid.*did you mean `producer_id`"):
         messages.build(request, {**body, "topic_data": [wrong]}, str)

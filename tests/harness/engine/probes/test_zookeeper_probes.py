@@ -13,7 +13,7 @@ from kio.schema.create_partitions.v2 import response as created
 from kio.schema.errors import ErrorCode
 from kio.schema.list_partition_reassignments.v0 import response as listed
 from kio.schema.types import BrokerId, TopicName
-from kio.static.primitive import i8, i16, i32, i32Timedelta, i64
+from kio.static.primitive import i32, i32Timedelta
 
 from fencepost.harness.clients.metadata.image import AdvertisedListener, BrokerEntry
 from fencepost.harness.engine.errors import StepError
@@ -29,7 +29,8 @@ from fencepost.harness.plan.requests.reassign import ReassignProbe
 from fencepost.harness.plan.requests.replica_state_event import EventTopic, ReplicaStateEventProbe
 from fencepost.harness.plan.requests.stop_replica import StopReplicaProbe
 from fencepost.harness.plan.requests.update_metadata import UpdateMetadataProbe
-from fencepost.harness.wire import commands, kip_343
+from fencepost.harness.wire import versions
+from fencepost.harness.wire.entities import entity, own_module
 from fencepost.harness.wire.versions import Api
 from tests.harness.engine.still_context import IN_ZOOKEEPER, image, in_zookeeper, still_context
 
@@ -57,11 +58,14 @@ def run(tmp_path: Path) -> AskedRun:
     return AskedRun(still_context(tmp_path, in_zookeeper(), plan=IN_ZOOKEEPER), "node-5")
 
 
-def answer_of(error: ErrorCode, *partitions: ErrorCode) -> commands.LeaderAndIsrResponse:
-    errors = tuple(commands.LeaderAndIsrPartitionError(partition_index=i32(0), error_code=each) for each in partitions)
-    return commands.LeaderAndIsrResponse(
-        error_code=error, topics=(commands.LeaderAndIsrTopicError(topic_id=None, partitions=errors),)
-    )
+def response(api: Api, **values: object) -> Any:
+    """A response that kio does not have."""
+    return entity(getattr(own_module(api.key, api.high), f"{api.name}Response"), values)
+
+
+def answer_of(error: ErrorCode, *partitions: ErrorCode) -> Any:
+    errors = [{"partition_index": 0, "error_code": each} for each in partitions]
+    return response(versions.LEADER_AND_ISR, error_code=error, topics=[{"topic_id": None, "partition_errors": errors}])
 
 
 def test_a_command_repeats_what_zookeeper_holds_with_the_epochs_that_the_plan_names(run: AskedRun) -> None:
@@ -70,8 +74,8 @@ def test_a_command_repeats_what_zookeeper_holds_with_the_epochs_that_the_plan_na
     assert probe.exchange(connection, run).outcome is ProbeOutcome.SERVED
     (request,) = connection.asked
     assert (request.controller_id, request.controller_epoch, request.broker_epoch) == (4, 4, 14)
-    (partition,) = request.topics[0].partitions
-    assert (partition.leader, partition.leader_epoch, partition.version) == (4, 3, 7)
+    (partition,) = request.topic_states[0].partition_states
+    assert (partition.leader, partition.leader_epoch, partition.partition_epoch) == (4, 3, 7)
     assert (partition.isr, partition.replicas) == ((4, 5), (4, 5))
 
 
@@ -80,8 +84,8 @@ def test_a_command_may_name_another_leader_and_isr(run: AskedRun) -> None:
     probe = LeaderAndIsrProbe(node="node-5", topic="t", leader="node-5", isr="node-5", leader_epoch=9, version=1)
     probe.exchange(connection, run)
     probe.model_copy(update={"leader": "none", "isr": "none"}).exchange(connection, run)
-    first, second = (request.topics[0].partitions[0] for request in connection.asked)
-    assert (first.leader, first.isr, first.leader_epoch, first.version) == (5, (5,), 9, 1)
+    first, second = (request.topic_states[0].partition_states[0] for request in connection.asked)
+    assert (first.leader, first.isr, first.leader_epoch, first.partition_epoch) == (5, (5,), 9, 1)
     assert (second.leader, second.isr) == (-1, ())
 
 
@@ -94,7 +98,7 @@ def test_a_command_may_name_another_leader_and_isr(run: AskedRun) -> None:
     ],
 )
 def test_a_refusal_of_the_whole_is_distinguished_from_that_of_a_partition(
-    answer: commands.LeaderAndIsrResponse, error: int | None, of: str | None, run: AskedRun
+    answer: Any, error: int | None, of: str | None, run: AskedRun
 ) -> None:
     connection: Any = Connection(answer)
     found = LeaderAndIsrProbe(node="node-5", topic="t").exchange(connection, run)
@@ -106,40 +110,38 @@ def test_metadata_is_sent_as_it_is_with_the_registration_of_each_live_broker(run
     endpoint = AdvertisedListener("INTERNAL", "node-4", 9090, "SASL_PLAINTEXT")
     brokers = {4: BrokerEntry(4, 14, "active", 14, 5, (endpoint,)), 5: BrokerEntry(5, 15, "inactive", 15, 5)}
     observer.now = replace(run.now, image=replace(image(), brokers=brokers))
-    connection: Any = Connection(commands.UpdateMetadataResponse(error_code=ErrorCode.stale_broker_epoch))
+    connection: Any = Connection(response(versions.UPDATE_METADATA, error_code=ErrorCode.stale_broker_epoch))
     found = UpdateMetadataProbe(node="node-5", broker_epoch=3).exchange(connection, run)
     assert (found.outcome, found.error) == (ProbeOutcome.REFUSED, 77)
     (request,) = connection.asked
     (broker,) = request.live_brokers
     assert (broker.id, broker.broker_epoch, broker.endpoints[0].security_protocol) == (4, 14, 2)
-    assert request.topics[0].partitions[0].leader_epoch == 3
+    assert request.topic_states[0].partition_states[0].leader_epoch == 3
 
 
 def test_a_replica_is_stopped_at_an_epoch(run: AskedRun) -> None:
-    error = commands.StopReplicaPartitionError(
-        topic_name="t", partition_index=i32(0), error_code=ErrorCode.fenced_leader_epoch
-    )
-    connection: Any = Connection(commands.StopReplicaResponse(error_code=ErrorCode.none, partitions=(error,)))
+    error = {"topic_name": "t", "partition_index": 0, "error_code": ErrorCode.fenced_leader_epoch}
+    stopped = response(versions.STOP_REPLICA, error_code=ErrorCode.none, partition_errors=[error])
+    connection: Any = Connection(stopped)
     probe = StopReplicaProbe(node="node-5", topic="t", leader_epoch="stale", delete=True)
     assert probe.exchange(connection, run).error == 74
-    partition = connection.asked[0].topics[0].partitions[0]
+    partition = connection.asked[0].topic_states[0].partition_states[0]
     assert (partition.leader_epoch, partition.delete_partition) == (2, True)
 
 
 def test_a_shutdown_reports_what_the_broker_still_leads(run: AskedRun) -> None:
-    remaining = commands.RemainingPartition(topic_name="t", partition_index=i32(0))
+    remaining = [{"topic_name": "t", "partition_index": 0}]
     connection: Any = Connection(
-        commands.ControlledShutdownResponse(error_code=ErrorCode.none, remaining_partitions=(remaining,))
+        response(versions.CONTROLLED_SHUTDOWN, error_code=ErrorCode.none, remaining_partitions=remaining)
     )
     probe = ControlledShutdownProbe(node="node-4", broker="node-5", broker_epoch="stale")
     assert probe.exchange(connection, run).body["remaining"] == ["t-0"]
     assert (connection.asked[0].broker_id, connection.asked[0].broker_epoch) == (5, 14)
 
 
-def heartbeat(error: int, state: int = 2) -> kip_343.MetadataHeartbeatResponse:
-    return kip_343.MetadataHeartbeatResponse(
-        error_code=i16(error), error_string=None, broker_id=i32(5), incarnation_id=i64(15), current_state=i8(state)
-    )
+def heartbeat(error: int, state: int = 2) -> Any:
+    sent_by: dict[str, object] = {"broker_id": 5, "incarnation_id": 15, "current_state": state}
+    return response(versions.METADATA_HEARTBEAT, error_code=error, error_string=None, **sent_by)
 
 
 def test_private_errors_have_their_names(run: AskedRun) -> None:
@@ -161,15 +163,13 @@ def test_a_heartbeat_of_kip_343_is_claimed_by_its_values(run: AskedRun) -> None:
     assert (wrong.body["claimed"], wrong.body["answered"]) == ({"state": "inactive"}, {"state": "active"})
 
 
-def isr_change(error: int, *results: int) -> kip_343.IsrChangeResponse:
-    found = tuple(kip_343.IsrChangeResult(error_code=i16(each), error_message=None) for each in results)
-    return kip_343.IsrChangeResponse(error_code=i16(error), error_message=None, results=found)
+def isr_change(error: int, *results: int) -> Any:
+    found = [{"error_code": each, "error_message": None} for each in results]
+    return response(versions.ISR_CHANGE, error_code=error, error_message=None, results=found)
 
 
 @pytest.mark.parametrize(("answer", "error"), [(isr_change(41), 41), (isr_change(0, 6), 6), (isr_change(0, 0), None)])
-def test_an_isr_change_fails_as_a_whole_or_for_its_partition(
-    answer: kip_343.IsrChangeResponse, error: int | None, run: AskedRun
-) -> None:
+def test_an_isr_change_fails_as_a_whole_or_for_its_partition(answer: Any, error: int | None, run: AskedRun) -> None:
     connection: Any = Connection(answer)
     probe = IsrChangeProbe(node="node-4", broker="node-4", topic="t", isr="none")
     assert probe.exchange(connection, run).error == error
@@ -177,9 +177,8 @@ def test_an_isr_change_fails_as_a_whole_or_for_its_partition(
 
 
 def test_an_event_names_topics_with_and_without_partitions(run: AskedRun) -> None:
-    result = kip_343.EventPartitionResult(partition_id=i32(0), error_code=i32(3))
-    topic = kip_343.EventTopicResult(topic="t", partitions=(result,))
-    connection: Any = Connection(kip_343.ReplicaStateEventResponse(error_code=i32(0), topics=(topic,)))
+    topic = {"topic": "t", "partitions": [{"partition_id": 0, "error_code": 3}]}
+    connection: Any = Connection(response(versions.REPLICA_STATE_EVENT, error_code=0, topics=[topic]))
     named = (EventTopic(topic="t", partitions=(0,)), EventTopic(topic="u"))
     probe = ReplicaStateEventProbe(node="node-4", broker="node-5", topics=named, event_type=2)
     found = probe.exchange(connection, run)

@@ -10,7 +10,8 @@ from kio.serial import entity_reader, entity_writer
 
 from fencepost.harness.checkers.segments import records, scan
 from fencepost.harness.clients.raw import NotOffered
-from fencepost.harness.wire.old_requests import message_set
+from fencepost.harness.wire.entities import entity
+from fencepost.harness.wire.record_sets import message_set
 from fencepost.harness.wire.versions import (
     ALTER_PARTITION,
     CREATE_TOPICS,
@@ -21,7 +22,6 @@ from fencepost.harness.wire.versions import (
     PRODUCE,
     Api,
     Offered,
-    entity,
 )
 
 OLD: Offered = {3: (0, 2), 1: (0, 3), 19: (0, 1)}
@@ -66,8 +66,10 @@ def test_a_field_that_a_version_lacks_is_left_out() -> None:
     values = {"partition_index": 0, "timestamp": -1, "current_leader_epoch": 3}
     api = Api(2, "ListOffsets", "list_offsets", 1, 7)
     old, new = (api.newest({2: (0, version)}, "").request.ListOffsetsPartition for version in (1, 7))
-    assert not hasattr(entity(old, **values), "current_leader_epoch")
-    assert entity(new, **values).current_leader_epoch == 3
+    assert not hasattr(entity(old, values, whole=False), "current_leader_epoch")
+    assert entity(new, values).current_leader_epoch == 3
+    with pytest.raises(TypeError, match="current_leader_epoch"):
+        entity(old, values)
 
 
 @pytest.mark.parametrize(
