@@ -4,6 +4,15 @@ from __future__ import annotations
 
 from fencepost.cluster_impl.security.access_control import AccessControl
 from fencepost.cluster_impl.security.entries import AclOperation, PermissionType, ResourceType
+from tests.mutants.defect import QUORUM, Defect
+
+DEFECT = Defect(
+    __name__,
+    designs=(QUORUM,),
+    rules=("D631-43",),
+    scenarios=("metadata-format-raised",),
+    unit="tests/cluster_impl/security/test_access_control.py::test_deny_wins_over_allow_whatever_pattern_each_has",
+)
 
 
 def apply() -> None:

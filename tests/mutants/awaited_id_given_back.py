@@ -3,6 +3,15 @@
 from __future__ import annotations
 
 from fencepost.cluster_impl.designs.quorum.controller import heartbeats
+from tests.mutants.defect import QUORUM, Defect
+
+DEFECT = Defect(
+    __name__,
+    designs=(QUORUM,),
+    rules=("D631-26",),
+    scenarios=("id-awaited-by-a-partition",),
+    unit="tests/cluster_impl/designs/quorum/controller",
+)
 
 
 def apply() -> None:

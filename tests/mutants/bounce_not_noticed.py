@@ -4,6 +4,16 @@ from __future__ import annotations
 
 from fencepost.cluster_impl.coordination.steps import Steps
 from fencepost.cluster_impl.designs.zk_controller.controller.brokers.liveness import BrokerLiveness
+from tests.mutants.defect import ZK, Defect
+
+DEFECT = Defect(
+    __name__,
+    kafka="KAFKA-1120",
+    designs=(ZK,),
+    rules=("DINT-26", "ACK-01"),
+    scenarios=("bounce-unseen", "bounce-inside-the-session", "bounce-beyond-the-session", "emptied-follower"),
+    unit="tests/cluster_impl/designs/zk_controller/controller",
+)
 
 
 def apply() -> None:

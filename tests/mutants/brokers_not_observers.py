@@ -4,6 +4,18 @@ from __future__ import annotations
 
 from fencepost.cluster_impl.designs.quorum.raft import describe
 from fencepost.cluster_impl.designs.quorum.raft.core import RaftCore
+from tests.mutants.defect import QUORUM, Defect
+
+DEFECT = Defect(
+    __name__,
+    designs=(QUORUM,),
+    rules=("D631-33",),
+    scenarios=("metadata-format-raised",),
+    unit=(
+        "tests/cluster_impl/designs/quorum/raft/test_describe.py::"
+        "test_brokers_that_fetch_are_observers_until_they_are_silent"
+    ),
+)
 
 
 def apply() -> None:

@@ -7,6 +7,18 @@ from collections.abc import Collection, Sequence
 from fencepost.cluster_impl.designs.quorum.controller import reassignment
 from fencepost.cluster_impl.designs.quorum.image import PartitionRegistration
 from fencepost.cluster_impl.wire import messages as m
+from tests.mutants.defect import QUORUM, Defect
+
+DEFECT = Defect(
+    __name__,
+    designs=(QUORUM,),
+    rules=("ADM-05",),
+    scenarios=("administrators-ask",),
+    unit=(
+        "tests/cluster_impl/designs/quorum/controller/test_reassignment.py::"
+        "test_a_cancelled_reassignment_drops_the_added_replicas_also_from_the_isr"
+    ),
+)
 
 
 def apply() -> None:

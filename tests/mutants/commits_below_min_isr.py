@@ -3,6 +3,16 @@
 from __future__ import annotations
 
 from fencepost.cluster_impl.replication.partition import Partition
+from tests.mutants.defect import ALL, Defect
+
+DEFECT = Defect(
+    __name__,
+    kafka="KAFKA-15583",
+    designs=ALL,
+    rules=("ISR-08", "HW-02"),
+    scenarios=("below-min-isr", "slow-follower", "links-bridge"),
+    unit="tests/cluster_impl/replication",
+)
 
 
 def apply() -> None:

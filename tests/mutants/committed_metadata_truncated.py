@@ -4,6 +4,16 @@ from __future__ import annotations
 
 from fencepost.cluster_impl.designs.quorum.raft.core import RaftCore
 from fencepost.cluster_impl.designs.quorum.raft.messages import EpochEnd
+from tests.mutants.defect import QUORUM, Defect
+
+DEFECT = Defect(
+    __name__,
+    kafka="KAFKA-12460",
+    designs=(QUORUM,),
+    rules=("K631-15",),
+    scenarios=("controllers-lose-power",),
+    unit="tests/cluster_impl/designs/quorum/raft",
+)
 
 
 def apply() -> None:

@@ -11,6 +11,15 @@ from pathlib import Path
 
 from fencepost.cluster_impl.replication import replica
 from fencepost.cluster_impl.storage.compaction import CompactedSegment, CompactionLimits, compact
+from tests.mutants.defect import ALL, Defect
+
+DEFECT = Defect(
+    __name__,
+    designs=ALL,
+    rules=("DSTO-12",),
+    scenarios=("last-of-each-key",),
+    unit="tests/cluster_impl/storage",
+)
 
 
 def apply() -> None:

@@ -4,6 +4,18 @@ from __future__ import annotations
 
 from fencepost.cluster_impl.coordination.znodes import CreatedZnode, Stat, Znode
 from fencepost.cluster_impl.designs.zk_controller.broker.isr_writes import IsrWriter, StateStore
+from tests.mutants.defect import ZK, Defect
+
+DEFECT = Defect(
+    __name__,
+    designs=(ZK,),
+    rules=("INT-61",),
+    scenarios=("two-leaders",),
+    unit=(
+        "tests/cluster_impl/designs/zk_controller/broker/test_isr_writes.py::"
+        "test_a_leader_that_was_given_up_fails_to_shrink_and_changes_nothing"
+    ),
+)
 
 ANY_VERSION = -1
 

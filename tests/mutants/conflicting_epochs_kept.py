@@ -3,6 +3,16 @@
 from __future__ import annotations
 
 from fencepost.cluster_impl.storage.epochs import EpochStart, LeaderEpochCache
+from tests.mutants.defect import WITH_CONTROLLER, Defect
+
+DEFECT = Defect(
+    __name__,
+    kafka="KAFKA-10706",
+    designs=WITH_CONTROLLER,
+    rules=("HW-04",),
+    scenarios=("terms-unheard", "fast-failover", "isolated-leader", "truncated-and-overwritten"),
+    unit="tests/cluster_impl/storage/test_epochs.py",
+)
 
 
 def apply() -> None:

@@ -5,6 +5,16 @@ from __future__ import annotations
 from fencepost.cluster_impl.coordination.errors import NodeExistsError, NoNodeError
 from fencepost.cluster_impl.coordination.znodes import Stat
 from fencepost.cluster_impl.designs.on_zookeeper.ephemeral import OwnZnode
+from tests.mutants.defect import ZK, Defect
+
+DEFECT = Defect(
+    __name__,
+    kafka="KAFKA-1971",
+    designs=(ZK,),
+    rules=("DINT-17",),
+    scenarios=("duplicate-id-at-the-znode", "id-taken-after-expiry"),
+    unit="tests/cluster_impl/designs/on_zookeeper",
+)
 
 
 def apply() -> None:

@@ -5,6 +5,16 @@ from __future__ import annotations
 from pathlib import Path
 
 from fencepost.cluster_impl.storage import clean_stop
+from tests.mutants.defect import ALL, Defect
+
+DEFECT = Defect(
+    __name__,
+    kafka="KAFKA-15375",
+    designs=ALL,
+    rules=("DSTO-04", "ACK-01"),
+    scenarios=("stopped-follower",),
+    unit="tests/cluster_impl/storage/test_clean_stop.py::test_a_crash_after_a_start_is_never_taken_for_a_clean_stop",
+)
 
 
 def apply() -> None:

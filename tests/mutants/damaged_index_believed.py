@@ -6,6 +6,15 @@ from pathlib import Path
 
 from fencepost.cluster_impl.storage import sparse_index
 from fencepost.cluster_impl.storage.sparse_index import SparseIndex, WrittenIndex, index_paths
+from tests.mutants.defect import ALL, Defect
+
+DEFECT = Defect(
+    __name__,
+    designs=ALL,
+    rules=("DSTO-05",),
+    scenarios=("log-start-moves",),
+    unit="tests/cluster_impl/storage/test_clean_stop.py::test_an_index_that_is_not_as_it_was_written_is_made_anew",
+)
 
 
 def apply() -> None:

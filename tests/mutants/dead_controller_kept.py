@@ -3,6 +3,18 @@
 from __future__ import annotations
 
 from fencepost.cluster_impl.designs.quorum.broker.finder import ControllerFinder
+from tests.mutants.defect import QUORUM, Defect
+
+DEFECT = Defect(
+    __name__,
+    designs=(QUORUM,),
+    rules=("K631-13", "K631-05", "K631-03"),
+    scenarios=("combined-nodes", "active-controller-killed"),
+    unit=(
+        "tests/cluster_impl/designs/quorum/broker/test_finder.py::"
+        "test_it_believes_what_was_reported_last_until_that_fails"
+    ),
+)
 
 
 def apply() -> None:

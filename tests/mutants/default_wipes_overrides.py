@@ -5,6 +5,19 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from fencepost.cluster_impl.designs.quorum.image import ALL_BROKERS, MetadataImage
+from tests.mutants.defect import QUORUM, Defect
+
+DEFECT = Defect(
+    __name__,
+    kafka="KAFKA-9254",
+    designs=(QUORUM,),
+    rules=("ADM-04",),
+    scenarios=("administrators-ask",),
+    unit=(
+        "tests/cluster_impl/designs/quorum/broker/test_metadata.py::"
+        "test_a_setting_reaches_the_replicas_that_it_is_for_when_it_is_committed"
+    ),
+)
 
 
 def apply() -> None:

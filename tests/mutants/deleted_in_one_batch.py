@@ -7,6 +7,18 @@ from dataclasses import replace
 from fencepost.cluster_impl.designs.quorum.controller import controller
 from fencepost.cluster_impl.designs.quorum.controller.state import ControllerResult, ControllerState
 from fencepost.cluster_impl.wire import messages as m
+from tests.mutants.defect import QUORUM, Defect
+
+DEFECT = Defect(
+    __name__,
+    designs=(QUORUM,),
+    rules=("D631-41",),
+    scenarios=("changes-are-records",),
+    unit=(
+        "tests/cluster_impl/designs/quorum/controller/test_controller.py::"
+        "test_a_deletion_is_answered_when_the_topic_is_gone_and_marked_before"
+    ),
+)
 
 
 def apply() -> None:

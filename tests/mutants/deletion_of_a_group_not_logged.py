@@ -8,6 +8,15 @@ from fencepost.cluster_impl.api.groups.coordinator import Coordinator
 from fencepost.cluster_impl.replication.control_plane import TopicPartition
 from fencepost.cluster_impl.replication.validation import PartitionError
 from fencepost.cluster_impl.wire.errors import Error
+from tests.mutants.defect import ALL, Defect
+
+DEFECT = Defect(
+    __name__,
+    designs=ALL,
+    rules=("DSTO-16",),
+    scenarios=("group-coordinator-killed",),
+    unit="tests/cluster_impl/api/test_coordinator.py::test_a_deleted_group_is_gone_also_for_the_next_coordinator",
+)
 
 
 def apply() -> None:

@@ -5,6 +5,16 @@ from __future__ import annotations
 from fencepost.cluster_impl.replication import replica
 from fencepost.cluster_impl.replication.replica import LogEpochEnd, Replica
 from fencepost.cluster_impl.storage.epochs import LeaderEpochCache, TruncationPoint
+from tests.mutants.defect import WITH_CONTROLLER, Defect
+
+DEFECT = Defect(
+    __name__,
+    kafka="KAFKA-6361",
+    designs=WITH_CONTROLLER,
+    rules=("HW-03", "HW-04"),
+    scenarios=("terms-unheard", "fast-failover", "truncated-and-overwritten", "isolated-leader", "two-leaders"),
+    unit="tests/cluster_impl/replication",
+)
 
 
 def apply() -> None:

@@ -6,6 +6,16 @@ from collections.abc import Iterable
 
 from fencepost.cluster_impl.storage.producers import ProducerStates
 from fencepost.cluster_impl.wire.batches import Batch
+from tests.mutants.defect import ALL, Defect
+
+DEFECT = Defect(
+    __name__,
+    kafka="finding 05",
+    designs=ALL,
+    rules=("CRD-06",),
+    scenarios=("batches-retried",),
+    unit="tests/cluster_impl/storage",
+)
 
 
 def apply() -> None:

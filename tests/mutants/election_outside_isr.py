@@ -3,6 +3,16 @@
 from __future__ import annotations
 
 from fencepost.cluster_impl.designs.leader_driven.partition.situation import Situation
+from tests.mutants.defect import LEADER_DRIVEN, Defect
+
+DEFECT = Defect(
+    __name__,
+    kafka="KIP-966",
+    designs=(LEADER_DRIVEN,),
+    rules=("LD-28",),
+    scenarios=("v2-outside-the-isr",),
+    unit="tests/mutants/test_leader_driven_guarantees.py::test_a_replica_outside_the_isr_does_not_win",
+)
 
 
 def apply() -> None:

@@ -3,6 +3,16 @@
 from __future__ import annotations
 
 from fencepost.cluster_impl.designs.quorum.raft.roles import RoleMachine
+from tests.mutants.defect import QUORUM, Defect
+
+DEFECT = Defect(
+    __name__,
+    kafka="KAFKA-18345",
+    designs=(QUORUM,),
+    rules=("LIVE-02",),
+    scenarios=("election-on-slow-links", "active-controller-killed", "everything-killed"),
+    unit="tests/cluster_impl/designs/quorum/raft",
+)
 
 
 def apply() -> None:

@@ -4,6 +4,16 @@ from __future__ import annotations
 
 from fencepost.cluster_impl.designs.leader_driven.partition.agent import ReplicaAgent
 from fencepost.cluster_impl.designs.leader_driven.partition.situation import Situation
+from tests.mutants.defect import LEADER_DRIVEN, Defect
+
+DEFECT = Defect(
+    __name__,
+    kafka="KAFKA-14139",
+    designs=(LEADER_DRIVEN,),
+    rules=("DIR-04", "ISR-09"),
+    scenarios=("emptied-and-alone", "emptied-follower"),
+    unit="tests/cluster_impl/designs/leader_driven",
+)
 
 
 def apply() -> None:

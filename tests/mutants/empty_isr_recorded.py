@@ -7,6 +7,16 @@ from collections.abc import Collection
 from fencepost.cluster_impl.designs.quorum.controller import heartbeats
 from fencepost.cluster_impl.designs.quorum.image import NO_LEADER, MetadataImage
 from fencepost.cluster_impl.wire import messages as m
+from tests.mutants.defect import QUORUM, Defect
+
+DEFECT = Defect(
+    __name__,
+    kafka="KAFKA-708",
+    designs=(QUORUM,),
+    rules=("ISR-03", "ACK-01"),
+    scenarios=("everything-killed", "emptied-follower"),
+    unit="tests/cluster_impl/designs/quorum/controller",
+)
 
 
 def apply() -> None:

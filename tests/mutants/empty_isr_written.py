@@ -10,6 +10,16 @@ from fencepost.cluster_impl.designs.zk_controller.controller.state.context impor
 from fencepost.cluster_impl.designs.zk_controller.controller.state.leadership import Decide
 from fencepost.cluster_impl.designs.zk_controller.znodes import LeaderAndIsr
 from fencepost.cluster_impl.replication.control_plane import NO_LEADER, TopicPartition
+from tests.mutants.defect import ZK, Defect
+
+DEFECT = Defect(
+    __name__,
+    kafka="KAFKA-708",
+    designs=(ZK,),
+    rules=("ISR-03", "ACK-01"),
+    scenarios=("outside-the-isr", "everything-killed", "brokers-killed-in-turn"),
+    unit="tests/cluster_impl/designs/zk_controller/controller",
+)
 
 
 def apply() -> None:

@@ -9,6 +9,16 @@ from fencepost.cluster_impl.api import offsets
 from fencepost.cluster_impl.api.offsets import LATEST, Offsets, PartitionOffset
 from fencepost.cluster_impl.replication.replica import Replica
 from fencepost.cluster_impl.wire import messages as m
+from tests.mutants.defect import WITH_CONTROLLER, Defect
+
+DEFECT = Defect(
+    __name__,
+    kafka="KAFKA-2334",
+    designs=WITH_CONTROLLER,
+    rules=("HW-01",),
+    scenarios=("empty-behind-the-successor", "isolated-leader", "everything-killed"),
+    unit="tests/cluster_impl/api",
+)
 
 
 def apply() -> None:

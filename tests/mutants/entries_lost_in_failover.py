@@ -4,6 +4,15 @@ from __future__ import annotations
 
 from fencepost.cluster_impl.designs.quorum.controller.controller import QuorumController
 from fencepost.cluster_impl.designs.quorum.image import MetadataImage
+from tests.mutants.defect import QUORUM, Defect
+
+DEFECT = Defect(
+    __name__,
+    designs=(QUORUM,),
+    rules=("K631-66",),
+    scenarios=("metadata-format-raised",),
+    unit="tests/cluster_impl/designs/quorum/controller",
+)
 
 
 def apply() -> None:

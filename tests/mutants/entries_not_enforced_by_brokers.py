@@ -8,6 +8,15 @@ from fencepost.cluster_impl.config.security import SecurityConfig
 from fencepost.cluster_impl.designs.shared import broker_shell
 from fencepost.cluster_impl.security.access_control import AccessControl, Entries
 from fencepost.cluster_impl.security.configured import access_control_of
+from tests.mutants.defect import QUORUM, Defect
+
+DEFECT = Defect(
+    __name__,
+    designs=(QUORUM,),
+    rules=("D631-43",),
+    scenarios=("metadata-format-raised",),
+    unit="tests/cluster_impl/designs/quorum/broker",
+)
 
 
 def apply() -> None:

@@ -4,6 +4,16 @@ from __future__ import annotations
 
 from fencepost.cluster_impl.storage.checkpoints import LEADER_EPOCHS, CorruptCheckpoint, read_lines
 from fencepost.cluster_impl.storage.log import Log
+from tests.mutants.defect import WITH_CONTROLLER, Defect
+
+DEFECT = Defect(
+    __name__,
+    kafka="KAFKA-16541",
+    designs=WITH_CONTROLLER,
+    rules=("DISK-05", "LIVE-01"),
+    scenarios=("follower-disk-full", "leader-loses-power"),
+    unit="tests/cluster_impl/storage",
+)
 
 
 def apply() -> None:

@@ -6,6 +6,16 @@ from fencepost.cluster_impl.designs.quorum.controller import heartbeats
 from fencepost.cluster_impl.designs.quorum.controller.heartbeats import HeartbeatResult
 from fencepost.cluster_impl.designs.quorum.controller.state import ControllerState
 from fencepost.cluster_impl.wire import messages as m
+from tests.mutants.defect import QUORUM, Defect
+
+DEFECT = Defect(
+    __name__,
+    kafka="KAFKA-16952",
+    designs=(QUORUM,),
+    rules=("D631-08",),
+    scenarios=("quorum-lost", "sleeping-leader", "cut-from-controllers-cut"),
+    unit="tests/cluster_impl/designs/quorum/controller",
+)
 
 
 def apply() -> None:

@@ -7,6 +7,19 @@ from collections.abc import Collection
 from fencepost.cluster_impl.designs.quorum.controller import heartbeats
 from fencepost.cluster_impl.designs.quorum.image import MetadataImage
 from fencepost.cluster_impl.wire import messages as m
+from tests.mutants.defect import QUORUM, Defect
+
+DEFECT = Defect(
+    __name__,
+    kafka="KAFKA-15221",
+    designs=(QUORUM,),
+    rules=("D631-25",),
+    scenarios=("changes-are-records",),
+    unit=(
+        "tests/cluster_impl/designs/quorum/controller/test_alter_isr.py::"
+        "test_only_the_process_that_caught_up_joins_not_one_that_took_its_id_since"
+    ),
+)
 
 
 def apply() -> None:

@@ -5,6 +5,16 @@ from __future__ import annotations
 from fencepost.cluster_impl.replication.control_plane import PartitionAssignment
 from fencepost.cluster_impl.replication.partition import RoleTransition
 from fencepost.cluster_impl.replication.replica import Replica
+from tests.mutants.defect import WITH_CONTROLLER, Defect
+
+DEFECT = Defect(
+    __name__,
+    kafka="KAFKA-7415",
+    designs=WITH_CONTROLLER,
+    rules=("HW-07", "HW-04"),
+    scenarios=("terms-unheard", "fast-failover", "truncated-and-overwritten", "isolated-leader"),
+    unit="tests/cluster_impl/replication",
+)
 
 
 def apply() -> None:

@@ -8,6 +8,18 @@ from fencepost.cluster_impl.designs.zk_controller.controller.brokers.replica_sta
     ReplicaEventView,
 )
 from fencepost.cluster_impl.wire.errors import Error
+from tests.mutants.defect import ZK, Defect
+
+DEFECT = Defect(
+    __name__,
+    designs=(ZK,),
+    rules=("RSE-14",),
+    scenarios=("late-log-dir-event",),
+    unit=(
+        "tests/cluster_impl/designs/zk_controller/controller/test_replica_state_event_requests.py::"
+        "test_an_event_of_a_process_that_was_restarted_since_is_stopped"
+    ),
+)
 
 
 def apply() -> None:

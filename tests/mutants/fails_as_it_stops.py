@@ -4,6 +4,15 @@ from __future__ import annotations
 
 from fencepost.cluster_impl.designs.quorum.broker.node import BrokerNode
 from fencepost.cluster_impl.failures import NodeFailure
+from tests.mutants.defect import QUORUM, Defect
+
+DEFECT = Defect(
+    __name__,
+    designs=(QUORUM,),
+    rules=("LIVE-07",),
+    scenarios=("controlled-shutdown",),
+    unit="tests/cluster_impl/designs/quorum/broker",
+)
 
 _stop = BrokerNode.stop
 

@@ -4,6 +4,16 @@ from __future__ import annotations
 
 from fencepost.cluster_impl.designs.quorum.controller import alter_isr
 from fencepost.cluster_impl.wire.errors import Error
+from tests.mutants.defect import QUORUM, Defect
+
+DEFECT = Defect(
+    __name__,
+    kafka="KAFKA-13916",
+    designs=(QUORUM,),
+    rules=("D631-20",),
+    scenarios=("stale-requests",),
+    unit="tests/cluster_impl/designs/quorum/controller",
+)
 
 
 def apply() -> None:

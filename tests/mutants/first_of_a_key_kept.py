@@ -5,6 +5,15 @@ from __future__ import annotations
 from fencepost.cluster_impl.storage import compaction
 from fencepost.cluster_impl.wire import batches as format_
 from fencepost.cluster_impl.wire.batches import Batch
+from tests.mutants.defect import ALL, Defect
+
+DEFECT = Defect(
+    __name__,
+    designs=ALL,
+    rules=("DSTO-11", "DSTO-14", "GRP-01"),
+    scenarios=("last-of-each-key", "group-coordinator-killed"),
+    unit="tests/cluster_impl/storage/test_compaction.py::test_the_last_record_of_each_key_stays_at_its_offset",
+)
 
 
 def apply() -> None:

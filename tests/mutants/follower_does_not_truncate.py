@@ -3,6 +3,15 @@
 from __future__ import annotations
 
 from fencepost.cluster_impl.replication.replica import LogEpochEnd, Replica
+from tests.mutants.defect import WITH_CONTROLLER, Defect
+
+DEFECT = Defect(
+    __name__,
+    designs=WITH_CONTROLLER,
+    rules=("HW-04", "HW-03"),
+    scenarios=("isolated-leader", "two-leaders"),
+    unit="tests/cluster_impl/replication/test_cluster.py::test_a_deposed_leader_loses_only_what_no_other_replica_took",
+)
 
 
 def apply() -> None:

@@ -9,6 +9,16 @@ from fencepost.cluster_impl.designs.quorum.raft.messages import FetchRequest, Fe
 from fencepost.cluster_impl.storage import directory
 from fencepost.cluster_impl.storage.directory import Owner
 from fencepost.cluster_impl.wire.errors import Error
+from tests.mutants.defect import QUORUM, Defect
+
+DEFECT = Defect(
+    __name__,
+    kafka="KAFKA-13528",
+    designs=(QUORUM,),
+    rules=("DIR-01",),
+    scenarios=("foreign-cluster",),
+    unit="tests/cluster_impl/designs/quorum/raft",
+)
 
 
 def apply() -> None:

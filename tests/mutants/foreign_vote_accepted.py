@@ -5,6 +5,16 @@ from __future__ import annotations
 from fencepost.cluster_impl.designs.quorum.raft.core import RaftCore
 from fencepost.cluster_impl.designs.quorum.raft.messages import Request, VoteRequest
 from fencepost.cluster_impl.wire.errors import Error
+from tests.mutants.defect import QUORUM, Defect
+
+DEFECT = Defect(
+    __name__,
+    kafka="KAFKA-12440",
+    designs=(QUORUM,),
+    rules=("CTRL-06",),
+    scenarios=("stale-requests",),
+    unit="tests/cluster_impl/designs/quorum/raft",
+)
 
 
 def apply() -> None:

@@ -4,6 +4,16 @@ from __future__ import annotations
 
 from fencepost.cluster_impl.api.groups.group import Group
 from fencepost.cluster_impl.wire.errors import Error
+from tests.mutants.defect import ALL, Defect
+
+DEFECT = Defect(
+    __name__,
+    kafka="KAFKA-9752",
+    designs=ALL,
+    rules=("GRP-02",),
+    scenarios=("group-coordinator-paused",),
+    unit="tests/cluster_impl/api/test_group.py",
+)
 
 
 def apply() -> None:

@@ -7,6 +7,17 @@ import logging
 from pathlib import Path
 
 from fencepost.cluster_impl.designs.quorum.broker.node import BrokerNode
+from tests.mutants.defect import QUORUM, Defect
+
+DEFECT = Defect(
+    __name__,
+    designs=(QUORUM,),
+    rules=("LIVE-01", "LIVE-07"),
+    scenarios=("restart-inside-the-lease",),
+    unit=(
+        "tests/cluster_impl/designs/quorum/broker/test_node.py::test_a_broker_that_finds_partitions_on_its_disk_listens"
+    ),
+)
 
 log = logging.getLogger(__name__)
 _start = BrokerNode.start

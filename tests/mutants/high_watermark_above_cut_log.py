@@ -3,6 +3,16 @@
 from __future__ import annotations
 
 from fencepost.cluster_impl.replication.partition import Partition
+from tests.mutants.defect import ALL, Defect
+
+DEFECT = Defect(
+    __name__,
+    kafka="KAFKA-9491",
+    designs=ALL,
+    rules=("HW-01", "HW-02"),
+    scenarios=("truncated-and-elected", "isolated-leader"),
+    unit="tests/cluster_impl/replication",
+)
 
 
 def apply() -> None:

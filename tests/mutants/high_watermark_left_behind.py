@@ -4,6 +4,16 @@ from __future__ import annotations
 
 from fencepost.cluster_impl.replication.control_plane import IsrOutcome, IsrProposal
 from fencepost.cluster_impl.replication.partition import Partition
+from tests.mutants.defect import ALL, Defect
+
+DEFECT = Defect(
+    __name__,
+    kafka="KAFKA-13091",
+    designs=ALL,
+    rules=("ISR-05",),
+    scenarios=("lone-record-after-a-shrink",),
+    unit="tests/cluster_impl/replication",
+)
 
 
 def apply() -> None:

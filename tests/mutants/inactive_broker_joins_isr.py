@@ -3,6 +3,16 @@
 from __future__ import annotations
 
 from fencepost.cluster_impl.designs.zk_controller.controller.brokers import isr_change
+from tests.mutants.defect import ZK, Defect
+
+DEFECT = Defect(
+    __name__,
+    kafka="KAFKA-14140",
+    designs=(ZK,),
+    rules=("D343-11",),
+    scenarios=("silent-broker-cut", "silent-broker-stall"),
+    unit="tests/cluster_impl/designs/zk_controller/controller",
+)
 
 
 def apply() -> None:

@@ -7,6 +7,19 @@ from fencepost.cluster_impl.designs.quorum.controller.heartbeats import BrokerHe
 from fencepost.cluster_impl.designs.quorum.controller.state import ControllerState
 from fencepost.cluster_impl.wire import messages as m
 from fencepost.cluster_impl.wire.errors import Error
+from tests.mutants.defect import QUORUM, Defect
+
+DEFECT = Defect(
+    __name__,
+    kafka="KAFKA-19047",
+    designs=(QUORUM,),
+    rules=("D631-12",),
+    scenarios=("restart-inside-the-lease", "duplicate-id-empty"),
+    unit=(
+        "tests/cluster_impl/designs/quorum/controller/test_heartbeats.py::"
+        "test_initial_takes_the_id_at_once_and_the_original_leaves_every_isr_in_the_same_batch"
+    ),
+)
 
 
 def apply() -> None:

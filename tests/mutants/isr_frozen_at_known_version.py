@@ -3,6 +3,16 @@
 from __future__ import annotations
 
 from fencepost.cluster_impl.replication.in_sync import InSyncReplicas
+from tests.mutants.defect import ZK, Defect
+
+DEFECT = Defect(
+    __name__,
+    kafka="KAFKA-2729",
+    designs=(ZK,),
+    rules=("ISR-05", "ISR-06"),
+    scenarios=("slow-follower-at-base", "slow-follower", "links-deaf-follower"),
+    unit="tests/cluster_impl/replication",
+)
 
 
 def apply() -> None:

@@ -9,6 +9,15 @@ from fencepost.cluster_impl.designs.leader_driven import znodes
 from fencepost.cluster_impl.designs.leader_driven.partition import isr_change
 from fencepost.cluster_impl.designs.leader_driven.znodes import IsrState
 from fencepost.cluster_impl.replication.control_plane import TopicPartition
+from tests.mutants.defect import LEADER_DRIVEN, Defect
+
+DEFECT = Defect(
+    __name__,
+    designs=(LEADER_DRIVEN,),
+    rules=("DLD-04", "ISR-02"),
+    scenarios=("v2-leader-replaced-unheard", "v2-leader-paused"),
+    unit="tests/mutants/test_leader_driven_guarantees.py::test_an_isr_is_not_written_over_another_version",
+)
 
 
 def apply() -> None:

@@ -9,6 +9,16 @@ from fencepost.cluster_impl.designs.leader_driven.partition.agent import Replica
 from fencepost.cluster_impl.designs.leader_driven.partition.leader_term import LeaderTerm
 from fencepost.cluster_impl.designs.leader_driven.znodes import IsrState
 from fencepost.cluster_impl.replication.control_plane import IsrAccepted, IsrOutcome, IsrProposal
+from tests.mutants.defect import LEADER_DRIVEN, Defect
+
+DEFECT = Defect(
+    __name__,
+    kafka="KAFKA-2729",
+    designs=(LEADER_DRIVEN,),
+    rules=("LD-31",),
+    scenarios=("v2-follower-paused",),
+    unit="tests/mutants/test_leader_driven_guarantees.py::test_a_leader_changes_its_isr_as_often_as_it_has_to",
+)
 
 
 def apply() -> None:

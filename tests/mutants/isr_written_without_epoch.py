@@ -4,6 +4,15 @@ from __future__ import annotations
 
 from fencepost.cluster_impl.designs.leader_driven.partition import election
 from fencepost.cluster_impl.designs.leader_driven.znodes import IsrState
+from tests.mutants.defect import LEADER_DRIVEN, Defect
+
+DEFECT = Defect(
+    __name__,
+    designs=(LEADER_DRIVEN,),
+    rules=("DLD-04",),
+    scenarios=("v2-leader-dies-young",),
+    unit="tests/mutants/test_leader_driven_guarantees.py::test_each_winner_has_an_epoch_that_no_leader_had_before",
+)
 
 
 def apply() -> None:

@@ -4,6 +4,16 @@ from __future__ import annotations
 
 from fencepost.cluster_impl.replication import partition
 from fencepost.cluster_impl.replication.follower import FollowerProgress
+from tests.mutants.defect import WITH_CONTROLLER, Defect
+
+DEFECT = Defect(
+    __name__,
+    kafka="KAFKA-7128",
+    designs=WITH_CONTROLLER,
+    rules=("ISR-10", "ISR-06", "ACK-01"),
+    scenarios=("empty-behind-the-successor", "truncated-and-elected", "isolated-leader", "slow-follower"),
+    unit="tests/cluster_impl/replication",
+)
 
 
 def apply() -> None:

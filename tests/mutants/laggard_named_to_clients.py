@@ -8,6 +8,19 @@ from fencepost.cluster_impl.api import readers
 from fencepost.cluster_impl.replication import read_replica
 from fencepost.cluster_impl.replication.partition import Partition
 from fencepost.cluster_impl.replication.progress import ReplicaRole
+from tests.mutants.defect import QUORUM, Defect
+
+DEFECT = Defect(
+    __name__,
+    kafka="KAFKA-14372",
+    designs=(QUORUM,),
+    rules=("DRACK-02",),
+    scenarios=("rack-reads-on",),
+    unit=(
+        "tests/cluster_impl/replication/test_read_replica.py::"
+        "test_only_a_live_in_sync_replica_that_has_the_offset_is_read"
+    ),
+)
 
 
 def apply() -> None:

@@ -4,6 +4,15 @@ from __future__ import annotations
 
 from fencepost.cluster_impl.storage.compaction import _Latest
 from fencepost.cluster_impl.wire.batches import Batch
+from tests.mutants.defect import ALL, Defect
+
+DEFECT = Defect(
+    __name__,
+    designs=ALL,
+    rules=("DSTO-13",),
+    scenarios=("last-of-each-key",),
+    unit="tests/cluster_impl/storage/test_compaction.py::test_the_last_batch_of_a_producer_stays_though_it_is_empty",
+)
 
 
 def apply() -> None:

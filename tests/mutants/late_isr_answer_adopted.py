@@ -4,6 +4,16 @@ from __future__ import annotations
 
 from fencepost.cluster_impl.replication.control_plane import IsrAccepted, IsrOutcome, IsrProposal
 from fencepost.cluster_impl.replication.in_sync import InSyncReplicas
+from tests.mutants.defect import WITH_CONTROLLER, Defect
+
+DEFECT = Defect(
+    __name__,
+    kafka="KAFKA-12686",
+    designs=WITH_CONTROLLER,
+    rules=("ISR-02", "ISR-04", "HW-02"),
+    scenarios=("isr-change-answered-late", "isr-change-overtaken", "isolated-leader", "isr-change-reply-lost"),
+    unit="tests/cluster_impl/replication",
+)
 
 
 def apply() -> None:

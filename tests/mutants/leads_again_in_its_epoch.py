@@ -10,6 +10,16 @@ from fencepost.cluster_impl.designs.quorum.raft.messages import EpochEnd
 from fencepost.cluster_impl.designs.quorum.raft.roles import VoterSettings
 from fencepost.cluster_impl.designs.quorum.raft.state import QuorumState
 from fencepost.cluster_impl.designs.quorum.raft.voters import VoterHistory
+from tests.mutants.defect import QUORUM, Defect
+
+DEFECT = Defect(
+    __name__,
+    kafka="KAFKA-10527",
+    designs=(QUORUM,),
+    rules=("CTRL-01", "K631-15"),
+    scenarios=("controllers-lose-power", "active-controller-killed", "everything-killed"),
+    unit="tests/cluster_impl/designs/quorum/raft",
+)
 
 
 def apply() -> None:

@@ -5,6 +5,16 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from fencepost.cluster_impl.designs.quorum.broker.node import BrokerNode
+from tests.mutants.defect import QUORUM, Defect
+
+DEFECT = Defect(
+    __name__,
+    kafka="KAFKA-14296",
+    designs=(QUORUM,),
+    rules=("LEAD-02", "ISR-01"),
+    scenarios=("controlled-shutdown", "rolling-restart"),
+    unit="tests/cluster_impl/designs/quorum/broker",
+)
 
 
 def apply() -> None:

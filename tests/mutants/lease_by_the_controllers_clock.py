@@ -8,6 +8,18 @@ from fencepost.cluster_impl.designs.quorum.controller import heartbeats
 from fencepost.cluster_impl.designs.quorum.controller.state import ControllerState
 from fencepost.cluster_impl.designs.quorum.fence_state import FenceState
 from fencepost.cluster_impl.wire import messages as m
+from tests.mutants.defect import QUORUM, Defect
+
+DEFECT = Defect(
+    __name__,
+    designs=(QUORUM,),
+    rules=("K631-56",),
+    scenarios=("drafted-requests",),
+    unit=(
+        "tests/cluster_impl/designs/quorum/controller/test_heartbeats.py::"
+        "test_the_lease_ends_one_lease_period_after_the_start_that_the_request_named"
+    ),
+)
 
 
 def apply() -> None:

@@ -4,6 +4,16 @@ from __future__ import annotations
 
 from fencepost.cluster_impl.designs.quorum.controller.heartbeats import end_lease
 from fencepost.cluster_impl.designs.quorum.controller.term import ActiveControllerTerm
+from tests.mutants.defect import QUORUM, Defect
+
+DEFECT = Defect(
+    __name__,
+    kafka="KAFKA-13173",
+    designs=(QUORUM,),
+    rules=("ISR-01", "D631-07"),
+    scenarios=("controller-and-brokers-killed",),
+    unit="tests/cluster_impl/designs/quorum/controller",
+)
 
 
 def apply() -> None:

@@ -6,6 +6,18 @@ from typing import Any
 
 from fencepost.cluster_impl.config.ibp import Ibp
 from fencepost.cluster_impl.designs.zk_controller.broker.broker import Broker
+from tests.mutants.defect import ZK, Defect
+
+DEFECT = Defect(
+    __name__,
+    designs=(ZK,),
+    rules=("K343-59",),
+    scenarios=("mixed-cluster-legacy-leader",),
+    unit=(
+        "tests/cluster_impl/designs/zk_controller/test_ibp.py::"
+        "test_a_level_turns_on_what_it_is_for_and_what_came_before"
+    ),
+)
 
 
 def apply() -> None:

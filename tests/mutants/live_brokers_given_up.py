@@ -3,6 +3,16 @@
 from __future__ import annotations
 
 from fencepost.cluster_impl.designs.quorum.controller.leases import Leases
+from tests.mutants.defect import QUORUM, Defect
+
+DEFECT = Defect(
+    __name__,
+    kafka="KAFKA-15019",
+    designs=(QUORUM,),
+    rules=("K631-51", "D631-07", "LIVE-01"),
+    scenarios=("half-a-lease", "leader-disk-slow", "cut-from-controllers-replies"),
+    unit="tests/cluster_impl/designs/quorum/controller",
+)
 
 EARLY = 0.6
 """The part of a lease that is cut off."""

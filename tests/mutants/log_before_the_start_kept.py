@@ -3,6 +3,15 @@
 from __future__ import annotations
 
 from fencepost.cluster_impl.replication.replica import Replica
+from tests.mutants.defect import ALL, Defect
+
+DEFECT = Defect(
+    __name__,
+    designs=ALL,
+    rules=("DSTO-10",),
+    scenarios=("log-start-moves",),
+    unit="tests/cluster_impl/replication/test_log_start.py",
+)
 
 
 def apply() -> None:

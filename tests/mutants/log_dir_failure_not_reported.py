@@ -7,6 +7,16 @@ from pathlib import Path
 
 from fencepost.cluster_impl.designs.zk_controller.broker.control_plane import ZkControlPlane
 from fencepost.cluster_impl.replication.control_plane import TopicPartition
+from tests.mutants.defect import ZK, Defect
+
+DEFECT = Defect(
+    __name__,
+    kafka="KAFKA-16297",
+    designs=(ZK,),
+    rules=("RSE-19", "LIVE-01"),
+    scenarios=("log-dir-fails-on-a-leader", "one-of-two-disks-fails"),
+    unit="tests/cluster_impl/designs/zk_controller/broker",
+)
 
 
 def apply() -> None:

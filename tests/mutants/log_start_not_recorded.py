@@ -3,6 +3,15 @@
 from __future__ import annotations
 
 from fencepost.cluster_impl.storage.directory import LogDir
+from tests.mutants.defect import ALL, Defect
+
+DEFECT = Defect(
+    __name__,
+    designs=ALL,
+    rules=("DSTO-07",),
+    scenarios=("log-start-moves",),
+    unit="tests/cluster_impl/storage/test_directory.py::test_where_a_log_begins_is_written_at_once",
+)
 
 
 def apply() -> None:

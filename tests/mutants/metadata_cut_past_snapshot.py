@@ -6,6 +6,16 @@ from pathlib import Path
 
 from fencepost.cluster_impl.designs.quorum.raft import metadata_log
 from fencepost.cluster_impl.storage.log import Log
+from tests.mutants.defect import QUORUM, Defect
+
+DEFECT = Defect(
+    __name__,
+    kafka="KAFKA-14238",
+    designs=(QUORUM,),
+    rules=("D631-30", "LIVE-07"),
+    scenarios=("snapshot-killed", "everything-killed"),
+    unit="tests/cluster_impl/designs/quorum/raft",
+)
 
 
 class _Aged:

@@ -9,6 +9,16 @@ from fencepost.cluster_impl.designs.quorum.raft import metadata_log
 from fencepost.cluster_impl.designs.quorum.raft.log_shape import LogGap, LogShape, Recovered
 from fencepost.cluster_impl.designs.quorum.raft.messages import EpochEnd
 from fencepost.cluster_impl.designs.quorum.raft.metadata_log import MetadataLog
+from tests.mutants.defect import QUORUM, Defect
+
+DEFECT = Defect(
+    __name__,
+    kafka="KAFKA-14240",
+    designs=(QUORUM,),
+    rules=("D631-29",),
+    scenarios=("lost-snapshots",),
+    unit="tests/cluster_impl/designs/quorum/raft",
+)
 
 
 def apply() -> None:

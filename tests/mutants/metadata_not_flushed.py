@@ -3,6 +3,16 @@
 from __future__ import annotations
 
 from fencepost.cluster_impl.designs.quorum.raft.metadata_log import MetadataLog
+from tests.mutants.defect import QUORUM, Defect
+
+DEFECT = Defect(
+    __name__,
+    kafka="KAFKA-10533",
+    designs=(QUORUM,),
+    rules=("K631-15",),
+    scenarios=("controllers-lose-power",),
+    unit="tests/cluster_impl/designs/quorum/raft",
+)
 
 
 def apply() -> None:

@@ -6,6 +6,15 @@ from collections.abc import Sequence
 
 from fencepost.cluster_impl.designs.quorum.raft import metadata_log
 from fencepost.cluster_impl.designs.quorum.raft.metadata_log import MetadataLog
+from tests.mutants.defect import QUORUM, Defect
+
+DEFECT = Defect(
+    __name__,
+    designs=(QUORUM,),
+    rules=("K631-19",),
+    scenarios=("changes-are-records",),
+    unit="tests/cluster_impl/designs/quorum/raft/test_metadata_log.py::test_records_have_values_and_no_keys",
+)
 
 
 def apply() -> None:

@@ -3,6 +3,16 @@
 from __future__ import annotations
 
 from fencepost.cluster_impl.designs.quorum.controller.leases import Leases, LeaseState
+from tests.mutants.defect import QUORUM, Defect
+
+DEFECT = Defect(
+    __name__,
+    kafka="KAFKA-13959",
+    designs=(QUORUM,),
+    rules=("D631-11", "K631-42"),
+    scenarios=("starts-behind", "starts-fenced", "everything-killed"),
+    unit="tests/cluster_impl/designs/quorum/controller",
+)
 
 
 def apply() -> None:

@@ -6,6 +6,16 @@ from fencepost.cluster_impl.designs.quorum.controller import heartbeats
 from fencepost.cluster_impl.designs.quorum.controller.heartbeats import HeartbeatResult
 from fencepost.cluster_impl.designs.quorum.controller.state import ControllerState
 from fencepost.cluster_impl.wire import messages as m
+from tests.mutants.defect import QUORUM, Defect
+
+DEFECT = Defect(
+    __name__,
+    kafka="KAFKA-14139",
+    designs=(QUORUM,),
+    rules=("DIR-04", "ISR-09"),
+    scenarios=("emptied-and-alone", "emptied-follower", "restart-inside-the-lease", "duplicate-id-empty"),
+    unit="tests/cluster_impl/designs/quorum/controller",
+)
 
 
 def apply() -> None:

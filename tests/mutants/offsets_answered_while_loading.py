@@ -6,6 +6,18 @@ import asyncio
 from collections.abc import Iterator
 
 from fencepost.cluster_impl.api.groups.coordinator import Shard
+from tests.mutants.defect import ALL, Defect
+
+DEFECT = Defect(
+    __name__,
+    designs=ALL,
+    rules=("DSTO-15", "GRP-01"),
+    scenarios=("group-coordinator-killed",),
+    unit=(
+        "tests/cluster_impl/replication/test_compaction.py::"
+        "test_a_new_coordinator_loads_in_slices_and_refuses_until_it_knows_all_offsets"
+    ),
+)
 
 LATE_S = 1.0
 """The log of a scenario is read in no time: that of a large cluster takes so long."""

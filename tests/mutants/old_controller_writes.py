@@ -6,6 +6,16 @@ from fencepost.cluster_impl.coordination import znodes as zk
 from fencepost.cluster_impl.coordination.execution import Execution
 from fencepost.cluster_impl.coordination.zookeeper import ZooKeeper
 from fencepost.cluster_impl.designs.zk_controller.controller.runtime.term import GuardedExecution
+from tests.mutants.defect import ZK, Defect
+
+DEFECT = Defect(
+    __name__,
+    kafka="KAFKA-6082",
+    designs=(ZK,),
+    rules=("DINT-04",),
+    scenarios=("controller-replaced-unheard", "controller-paused", "old-controller"),
+    unit="tests/cluster_impl/designs/zk_controller",
+)
 
 
 def apply() -> None:

@@ -4,6 +4,18 @@ from __future__ import annotations
 
 from fencepost.cluster_impl.designs.quorum.raft import describe
 from fencepost.cluster_impl.designs.quorum.raft.core import RaftCore
+from tests.mutants.defect import QUORUM, Defect
+
+DEFECT = Defect(
+    __name__,
+    designs=(QUORUM,),
+    rules=("K631-11",),
+    scenarios=("changes-are-records",),
+    unit=(
+        "tests/cluster_impl/designs/quorum/raft/test_describe.py::"
+        "test_the_leader_itself_has_caught_up_and_voters_as_their_fetches_say"
+    ),
+)
 
 
 def apply() -> None:

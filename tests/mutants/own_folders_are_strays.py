@@ -5,6 +5,16 @@ from __future__ import annotations
 from fencepost.cluster_impl.replication.control_plane import PartitionAssignment
 from fencepost.cluster_impl.replication.store import ReplicaStore
 from fencepost.cluster_impl.storage.directory import LogDir
+from tests.mutants.defect import QUORUM, Defect
+
+DEFECT = Defect(
+    __name__,
+    kafka="KAFKA-13127",
+    designs=(QUORUM,),
+    rules=("DIR-05",),
+    scenarios=("stopped-follower", "rolling-restart"),
+    unit="tests/cluster_impl/replication",
+)
 
 
 def apply() -> None:

@@ -5,6 +5,18 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from fencepost.cluster_impl.designs.quorum.controller import placing
+from tests.mutants.defect import QUORUM, Defect
+
+DEFECT = Defect(
+    __name__,
+    designs=(QUORUM,),
+    rules=("D631-32",),
+    scenarios=("changes-are-records",),
+    unit=(
+        "tests/cluster_impl/designs/quorum/controller/test_topics.py::"
+        "test_replicas_of_a_new_topic_are_spread_over_racks"
+    ),
+)
 
 
 def apply() -> None:

@@ -3,6 +3,16 @@
 from __future__ import annotations
 
 from fencepost.cluster_impl.designs.quorum.raft.roles import RoleMachine
+from tests.mutants.defect import QUORUM, Defect
+
+DEFECT = Defect(
+    __name__,
+    kafka="KIP-996",
+    designs=(QUORUM,),
+    rules=("CTRL-01",),
+    scenarios=("isolated-controller", "minority-side"),
+    unit="tests/cluster_impl/designs/quorum/raft",
+)
 
 
 def apply() -> None:

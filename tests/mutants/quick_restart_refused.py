@@ -6,6 +6,16 @@ from collections.abc import Coroutine
 from typing import Any
 
 from fencepost.cluster_impl.designs.on_zookeeper.ephemeral import OwnZnode, T
+from tests.mutants.defect import ZK, Defect
+
+DEFECT = Defect(
+    __name__,
+    kafka="KAFKA-19047",
+    designs=(ZK,),
+    rules=("DINT-17", "LIVE-01"),
+    scenarios=("bounce-unseen", "bounce-inside-the-session", "rolling-restart"),
+    unit="tests/cluster_impl/designs/on_zookeeper",
+)
 
 
 def apply() -> None:

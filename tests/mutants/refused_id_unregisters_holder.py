@@ -7,6 +7,16 @@ from fencepost.cluster_impl.designs.quorum.controller.heartbeats import Heartbea
 from fencepost.cluster_impl.designs.quorum.controller.state import ControllerResult, ControllerState
 from fencepost.cluster_impl.wire import messages as m
 from fencepost.cluster_impl.wire.errors import Error
+from tests.mutants.defect import QUORUM, Defect
+
+DEFECT = Defect(
+    __name__,
+    kafka="KAFKA-1971",
+    designs=(QUORUM,),
+    rules=("D631-15",),
+    scenarios=("refused-duplicate", "stale-requests", "duplicate-id-empty"),
+    unit="tests/cluster_impl/designs/quorum/controller",
+)
 
 
 def apply() -> None:

@@ -5,6 +5,16 @@ from __future__ import annotations
 from fencepost.cluster_impl.designs.zk_controller.controller.brokers import isr_change
 from fencepost.cluster_impl.designs.zk_controller.controller.brokers.isr_change import IsrChangeGuard, IsrChangeProposal
 from fencepost.cluster_impl.wire.errors import Error
+from tests.mutants.defect import ZK, Defect
+
+DEFECT = Defect(
+    __name__,
+    kafka="KAFKA-14144",
+    designs=(ZK,),
+    rules=("D343-09",),
+    scenarios=("isr-change-reply-lost",),
+    unit="tests/cluster_impl/designs/zk_controller/controller",
+)
 
 
 def apply() -> None:

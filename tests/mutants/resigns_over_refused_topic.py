@@ -7,6 +7,16 @@ from typing import Any
 
 from fencepost.cluster_impl.designs.quorum.controller.controller import QuorumController
 from fencepost.cluster_impl.designs.quorum.raft.core import RaftCore
+from tests.mutants.defect import QUORUM, Defect
+
+DEFECT = Defect(
+    __name__,
+    kafka="KAFKA-14996",
+    designs=(QUORUM,),
+    rules=("CTRL-04", "CTRL-02"),
+    scenarios=("refused-topics", "stale-requests"),
+    unit="tests/cluster_impl/designs/quorum/controller",
+)
 
 ANSWERED = 0.05
 """Seconds until it has answered."""

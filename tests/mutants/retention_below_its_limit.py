@@ -3,6 +3,15 @@
 from __future__ import annotations
 
 from fencepost.cluster_impl.storage.log import Log
+from tests.mutants.defect import ALL, Defect
+
+DEFECT = Defect(
+    __name__,
+    designs=ALL,
+    rules=("DSTO-08",),
+    scenarios=("log-start-moves",),
+    unit="tests/cluster_impl/storage/test_log_start.py",
+)
 
 
 def apply() -> None:

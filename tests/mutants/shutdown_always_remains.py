@@ -4,6 +4,16 @@ from __future__ import annotations
 
 from fencepost.cluster_impl.designs.zk_controller.controller.brokers.controlled_shutdown import ControlledShutdown
 from fencepost.cluster_impl.replication.control_plane import TopicPartition
+from tests.mutants.defect import ZK, Defect
+
+DEFECT = Defect(
+    __name__,
+    kafka="KAFKA-999",
+    designs=(ZK,),
+    rules=("DINT-24", "DINT-25"),
+    scenarios=("controlled-shutdown-in-turn",),
+    unit="tests/cluster_impl/designs/zk_controller/controller",
+)
 
 
 def apply() -> None:

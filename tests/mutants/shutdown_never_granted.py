@@ -8,6 +8,16 @@ from fencepost.cluster_impl.designs.quorum.controller.leases import LeaseState
 from fencepost.cluster_impl.designs.quorum.controller.state import ControllerResult, ControllerState
 from fencepost.cluster_impl.designs.quorum.fence_state import FenceState
 from fencepost.cluster_impl.wire import messages as m
+from tests.mutants.defect import QUORUM, Defect
+
+DEFECT = Defect(
+    __name__,
+    kafka="KAFKA-999",
+    designs=(QUORUM,),
+    rules=("K631-37",),
+    scenarios=("controlled-shutdown", "rolling-restart"),
+    unit="tests/cluster_impl/designs/quorum/controller",
+)
 
 
 def apply() -> None:

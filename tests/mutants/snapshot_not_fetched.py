@@ -4,6 +4,15 @@ from __future__ import annotations
 
 from fencepost.cluster_impl.designs.quorum.raft.core import RaftCore
 from fencepost.cluster_impl.designs.quorum.raft.messages import EpochEnd
+from tests.mutants.defect import QUORUM, Defect
+
+DEFECT = Defect(
+    __name__,
+    designs=(QUORUM,),
+    rules=("D631-30", "K631-23"),
+    scenarios=("snapshot-fetched",),
+    unit="tests/cluster_impl/designs/quorum/raft",
+)
 
 
 def apply() -> None:

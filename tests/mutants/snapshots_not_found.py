@@ -3,6 +3,15 @@
 from __future__ import annotations
 
 from fencepost.cluster_impl.designs.quorum.raft.snapshot_files import FoundSnapshots, SnapshotFiles
+from tests.mutants.defect import QUORUM, Defect
+
+DEFECT = Defect(
+    __name__,
+    designs=(QUORUM,),
+    rules=("K631-23",),
+    scenarios=("snapshot-killed",),
+    unit="tests/cluster_impl/designs/quorum/raft",
+)
 
 
 def apply() -> None:

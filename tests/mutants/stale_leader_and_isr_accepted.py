@@ -6,6 +6,16 @@ from fencepost.cluster_impl.designs.zk_controller.broker import controller_reque
 from fencepost.cluster_impl.replication.control_plane import PartitionAssignment
 from fencepost.cluster_impl.replication.partition import Partition, RoleTransition
 from fencepost.cluster_impl.wire.errors import Error
+from tests.mutants.defect import ZK, Defect
+
+DEFECT = Defect(
+    __name__,
+    kafka="KAFKA-1188",
+    designs=(ZK,),
+    rules=("DINT-05", "ISR-01"),
+    scenarios=("stale-commands", "two-leaders"),
+    unit="tests/cluster_impl/designs/zk_controller/broker",
+)
 
 
 def apply() -> None:

@@ -6,6 +6,18 @@ from fencepost.cluster_impl.designs.quorum.controller import heartbeats
 from fencepost.cluster_impl.designs.quorum.controller.heartbeats import HeartbeatResult
 from fencepost.cluster_impl.designs.quorum.controller.state import ControllerState
 from fencepost.cluster_impl.wire import messages as m
+from tests.mutants.defect import QUORUM, Defect
+
+DEFECT = Defect(
+    __name__,
+    designs=(QUORUM,),
+    rules=("K631-27", "D631-10"),
+    scenarios=("drafted-requests",),
+    unit=(
+        "tests/cluster_impl/designs/quorum/controller/test_heartbeats.py::"
+        "test_a_broker_becomes_active_only_once_it_has_reached_its_own_record"
+    ),
+)
 
 
 def apply() -> None:

@@ -6,6 +6,18 @@ from fencepost.cluster_impl.designs.quorum.controller import controller
 from fencepost.cluster_impl.designs.quorum.refused_heartbeat import refused_heartbeat
 from fencepost.cluster_impl.wire import messages as m
 from fencepost.cluster_impl.wire.errors import Error
+from tests.mutants.defect import QUORUM, Defect
+
+DEFECT = Defect(
+    __name__,
+    designs=(QUORUM,),
+    rules=("K631-57",),
+    scenarios=("active-controller-paused",),
+    unit=(
+        "tests/cluster_impl/designs/quorum/controller/test_controller.py::"
+        "test_a_deposed_controller_answers_nothing_but_not_controller"
+    ),
+)
 
 
 def apply() -> None:

@@ -7,6 +7,16 @@ from collections.abc import Iterable
 from fencepost.cluster_impl.designs.zk_controller.controller.state.context import PartitionReplica
 from fencepost.cluster_impl.designs.zk_controller.controller.state.request_batch import RequestBatch
 from fencepost.cluster_impl.replication.control_plane import TopicPartition
+from tests.mutants.defect import ZK, Defect
+
+DEFECT = Defect(
+    __name__,
+    kafka="KAFKA-7482",
+    designs=(ZK,),
+    rules=("INT-22",),
+    scenarios=("controlled-shutdown-held-up", "controlled-shutdown-in-turn"),
+    unit="tests/cluster_impl/designs/zk_controller/controller",
+)
 
 
 def apply() -> None:

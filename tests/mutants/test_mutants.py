@@ -20,7 +20,7 @@ from tests.mutation.trials import LEAN
 
 ROOT = Path(__file__).parents[2]
 
-SEEN_BY = {defect.name: defect.unit for defect in DEFECTS if "::" in defect.unit}
+SEEN_BY = {name: defect.unit for name, defect in DEFECTS.items() if "::" in defect.unit}
 """The test of each defect that has one; the mutation run looks for those that find the others."""
 
 
@@ -43,13 +43,15 @@ def test_a_planted_defect_turns_the_test_of_its_guarantee_red(mutant: str) -> No
 
 
 def test_every_mutant_is_listed() -> None:
-    assert sorted(defect.name for defect in DEFECTS) == sorted(_modules())
+    modules = {path.stem for path in Path(__file__).parent.glob("[!_]*.py") if not path.name.startswith("test_")}
+    assert modules - DEFECTS.keys() == {"catalogue", "defect", "planting", "run"}
+    assert all(defect.name == name and defect.text for name, defect in DEFECTS.items())
 
 
 def test_every_mutant_can_be_planted() -> None:
     """Plant each in a process of its own, since the patches stay: a renamed function breaks its mutant here."""
     broken = []
-    for name in _modules():
+    for name in DEFECTS:
         child = os.fork()
         if child == 0:
             with suppress(BaseException):
@@ -63,14 +65,10 @@ def test_every_mutant_can_be_planted() -> None:
 
 def test_a_defect_breaks_rules_that_exist() -> None:
     known = {rule.id for rule in catalogue()}
-    assert {rule for defect in DEFECTS for rule in defect.rules} <= known
+    assert {rule for defect in DEFECTS.values() for rule in defect.rules} <= known
 
 
 def test_the_scenarios_that_see_a_mutant_apply_to_one_of_its_targets() -> None:
-    for defect in DEFECTS:
+    for defect in DEFECTS.values():
         slugs = {scenario.slug for design in defect.designs for scenario in scenarios_for(TargetFacts.of(design))}
         assert set(defect.scenarios) <= slugs, defect.name
-
-
-def _modules() -> list[str]:
-    return [path.stem for path in Path(__file__).parent.glob("*.py") if "\ndef apply()" in path.read_text("utf-8")]

@@ -4,6 +4,19 @@ becomeFollower)."""
 from __future__ import annotations
 
 from fencepost.cluster_impl.replication.replica import Replica
+from tests.mutants.defect import LEADER_DRIVEN, Defect
+
+DEFECT = Defect(
+    __name__,
+    kafka="KAFKA-2143",
+    designs=(LEADER_DRIVEN,),
+    rules=("DIR-05",),
+    scenarios=("stopped-follower", "truncated-and-elected"),
+    unit=(
+        "tests/cluster_impl/replication/test_rules.py::"
+        "test_a_follower_cuts_its_log_to_its_own_high_watermark_and_asks_no_leader"
+    ),
+)
 
 
 def apply() -> None:

@@ -3,6 +3,16 @@
 from __future__ import annotations
 
 from fencepost.cluster_impl.replication.replica import LogEpochEnd, Replica
+from tests.mutants.defect import WITH_CONTROLLER, Defect
+
+DEFECT = Defect(
+    __name__,
+    kafka="KAFKA-2143",
+    designs=WITH_CONTROLLER,
+    rules=("HW-04", "ACK-01"),
+    scenarios=("successor-dies-after-an-answer", "truncated-and-elected", "rolling-restart", "brokers-killed-in-turn"),
+    unit="tests/cluster_impl/replication",
+)
 
 
 def apply() -> None:

@@ -3,6 +3,16 @@
 from __future__ import annotations
 
 from fencepost.cluster_impl.replication.replica import Replica
+from tests.mutants.defect import WITH_CONTROLLER, Defect
+
+DEFECT = Defect(
+    __name__,
+    kafka="KAFKA-1211",
+    designs=WITH_CONTROLLER,
+    rules=("HW-03", "ACK-01"),
+    scenarios=("successor-dies-unheard", "truncated-and-elected", "truncated-and-overwritten"),
+    unit="tests/cluster_impl/replication",
+)
 
 
 def apply() -> None:

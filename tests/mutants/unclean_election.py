@@ -6,6 +6,16 @@ from collections.abc import Collection, Sequence
 
 from fencepost.cluster_impl.designs.zk_controller.controller.state import selectors
 from fencepost.cluster_impl.designs.zk_controller.controller.state.selectors import LeaderChoice
+from tests.mutants.defect import ZK, Defect
+
+DEFECT = Defect(
+    __name__,
+    kafka="KIP-966",
+    designs=(ZK,),
+    rules=("ISR-09", "DINT-13"),
+    scenarios=("outside-the-isr",),
+    unit="tests/cluster_impl/designs/zk_controller/controller",
+)
 
 
 def apply() -> None:

@@ -6,6 +6,16 @@ from collections.abc import Collection
 
 from fencepost.cluster_impl.designs.quorum.controller import elections
 from fencepost.cluster_impl.designs.quorum.image import NO_LEADER, PartitionRegistration
+from tests.mutants.defect import QUORUM, Defect
+
+DEFECT = Defect(
+    __name__,
+    kafka="KIP-966",
+    designs=(QUORUM,),
+    rules=("ISR-09",),
+    scenarios=("outside-the-isr",),
+    unit="tests/cluster_impl/designs/quorum/controller",
+)
 
 
 def apply() -> None:

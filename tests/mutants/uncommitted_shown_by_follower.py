@@ -6,6 +6,15 @@ from fencepost.cluster_impl.replication.partition import Partition
 from fencepost.cluster_impl.replication.progress import ReplicaRole
 from fencepost.cluster_impl.replication.replica import Read, Replica
 from fencepost.cluster_impl.wire.errors import Error
+from tests.mutants.defect import ALL, Defect
+
+DEFECT = Defect(
+    __name__,
+    designs=ALL,
+    rules=("DRACK-03", "DRACK-04"),
+    scenarios=("rack-reads-on",),
+    unit="tests/cluster_impl/api/test_read_replica.py::test_a_follower_does_not_show_a_record_before_it_is_committed",
+)
 
 
 def apply() -> None:

@@ -7,6 +7,18 @@ from copy import copy
 from fencepost.cluster_impl.api.config_changes import AlterRequest, AlterResponse
 from fencepost.cluster_impl.designs.quorum.controller import configs, controller
 from fencepost.cluster_impl.designs.quorum.controller.state import ControllerResult, ControllerState
+from tests.mutants.defect import QUORUM, Defect
+
+DEFECT = Defect(
+    __name__,
+    designs=(QUORUM,),
+    rules=("ADM-01",),
+    scenarios=("administrators-ask",),
+    unit=(
+        "tests/cluster_impl/designs/quorum/controller/test_configs.py::"
+        "test_a_request_that_only_validates_writes_nothing"
+    ),
+)
 
 
 def apply() -> None:

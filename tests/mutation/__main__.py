@@ -10,7 +10,8 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from fencepost.harness.conformance.shards import Shard
-from tests.mutants.catalogue import ALL, DEFECTS
+from tests.mutants.catalogue import DEFECTS
+from tests.mutants.defect import ALL
 from tests.mutation import page
 from tests.mutation.clean_plans import read_campaign, run_clean_plans
 from tests.mutation.record import CLEAN_PLANS, TRIALS, Outcome, Stage, Trial, append, read_clean_plans, read_trials
@@ -130,9 +131,8 @@ def _trials(bench: Bench, row: Standing, stage: Stage, how: Sequence[str]) -> It
 
 
 def _chosen(options: argparse.Namespace) -> list[Standing]:
-    known = {defect.name for defect in DEFECTS}
-    if unknown := set(options.only or ()) - known:
-        raise SystemExit(f"there is no defect {', '.join(sorted(unknown))}: tests/mutants/catalogue.py lists them")
+    if unknown := set(options.only or ()) - DEFECTS.keys():
+        raise SystemExit(f"there is no defect {', '.join(sorted(unknown))}: each is a module of tests/mutants")
     rows = [
         row
         for row in standings(read_trials(options.record))

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
-from tests.mutants.catalogue import NOT_PLANTED, named
+from tests.mutants.catalogue import DEFECTS
 from tests.mutation.record import CleanPlans, Outcome, Stage, Trial
 from tests.mutation.standing import Standing, share
 from tests.mutation.survivors import ALARM_ROOTS, UNSEEN_BECAUSE
@@ -18,9 +18,9 @@ ISSUES = "https://issues.apache.org/jira/browse/"
 HEAD = """# Does it see what is broken?
 
 This page is written by `make mutation`, from the record `tests/mutation/trials.jsonl`. Each defect of
-`tests/mutants/catalogue.py` is planted into the reference cluster and tried: by its unit test; by the scenarios that
-ask a rule which it breaks, then by all others; and, where no scenario catches it, by a campaign of ten minutes. Caught
-means the verdict violation, and nothing less. A row that has not been run to its end says so.
+`tests/mutants` is planted into the reference cluster and tried: by its unit test; by the scenarios that ask a rule
+which it breaks, then by all others; and, where no scenario catches it, by a campaign of ten minutes. Caught means the
+verdict violation, and nothing less. A row that has not been run to its end says so.
 """
 
 
@@ -55,12 +55,7 @@ def _lines(rows: Sequence[Standing], clean: Sequence[CleanPlans]) -> Iterator[st
         yield "None of those that were run that far."
     for name, designs in survivors.items():
         why = UNSEEN_BECAUSE.get(name, "Not explained yet")
-        yield f"- **{name}** on {', '.join(designs)}: {named(name).text} {why}."
-    yield "\n## Not planted\n"
-    yield from _table(
-        ("in Kafka", "defect", "why no design here can have it"),
-        ([", ".join(map(_issue, each.kafka.split(", "))), each.defect, each.why] for each in NOT_PLANTED),
-    )
+        yield f"- **{name}** on {', '.join(designs)}: {DEFECTS[name].text} {why}."
     yield "\n## False alarms\n"
     yield from _clean(clean)
 

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 
-from tests.mutants.catalogue import DEFECTS, Defect
+from tests.mutants.catalogue import DEFECTS
+from tests.mutants.defect import Defect
 from tests.mutation.record import Outcome, Stage, Trial
 from tests.mutation.trials import asking, possible
 
@@ -81,7 +82,7 @@ class Standing:
 
 def standings(trials: Iterable[Trial]) -> list[Standing]:
     """Return a standing for each defect and design of the catalogue."""
-    rows = [Standing(defect, design) for defect in DEFECTS for design in defect.designs]
+    rows = [Standing(defect, design) for defect in DEFECTS.values() for design in defect.designs]
     for trial in trials:
         for row in rows:
             if row.concerned_by(trial):

@@ -10,7 +10,8 @@ from pathlib import Path
 import pytest
 
 from fencepost.results.records.verdict import RunVerdict, Verdict
-from tests.mutants.catalogue import DEFECTS, QUORUM, ZK, named
+from tests.mutants.catalogue import DEFECTS
+from tests.mutants.defect import QUORUM, ZK
 from tests.mutation import page, trials
 from tests.mutation.__main__ import next_ones, next_row
 from tests.mutation.clean_plans import read_campaign
@@ -20,7 +21,7 @@ from tests.mutation.suite_run import ended_runs
 from tests.mutation.survivors import UNSEEN_BECAUSE
 from tests.mutation.trials import ROOT, asking
 
-DEFECT = named("follower_does_not_truncate")
+DEFECT = DEFECTS["follower_does_not_truncate"]
 
 
 def trial(stage: Stage, how: str, outcome: Outcome, design: str = QUORUM, rules: tuple[str, ...] = ()) -> Trial:
@@ -149,4 +150,4 @@ def test_scenarios_of_one_run_are_trials_of_their_own(tmp_path: Path) -> None:
 
 
 def test_a_reason_is_of_a_defect_that_exists() -> None:
-    assert [name for name in UNSEEN_BECAUSE if name not in {defect.name for defect in DEFECTS}] == []
+    assert [name for name in UNSEEN_BECAUSE if name not in DEFECTS] == []

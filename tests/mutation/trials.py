@@ -17,7 +17,7 @@ from fencepost.results.records.verdict import RunVerdict, Verdict
 from fencepost.suites.scenario import Scenario
 from fencepost.suites.scenarios import scenarios_for
 from fencepost.suites.target_facts import TargetFacts
-from tests.mutants.catalogue import Defect
+from tests.mutants.defect import Defect
 from tests.mutants.planting import VARIABLE
 from tests.mutation.record import Outcome, Stage, Trial
 from tests.mutation.suite_run import ended_runs, selection
