@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from fencepost.suites import vocabulary as v
-from fencepost.suites.released_bugs.bug import ReleasedBug, asking, one_broker
+from fencepost.suites.released_bugs.bug import asking, one_broker, released_bug
 
 BROKER, BROKER_ID = v.node_name(v.BROKER_IDS[0]), str(v.BROKER_IDS[0])
 TOPIC = 2
@@ -16,6 +16,15 @@ APPEND = 2
 """The operation of IncrementalAlterConfigs that adds to a list."""
 
 
+@released_bug(
+    "KAFKA-20129",
+    "An append to a configuration key that does not exist is answered with a server error",
+    kind="administration",
+    loses="The administrator learns nothing about the mistake, and looks for a broken server.",
+    affected="apache-kafka:4.2.1",
+    fixed="apache-kafka:4.3.0",
+    rule="ADM-02",
+)
 def appended_to_nothing(draft: v.Draft) -> v.Plan:
     steps: list[v.Step] = [
         v.configured(
@@ -31,6 +40,16 @@ def appended_to_nothing(draft: v.Draft) -> v.Plan:
     return asking(draft, steps)
 
 
+@released_bug(
+    "KAFKA-9644",
+    "An append to a list that the topic has not set yet is answered with a server error",
+    kind="administration",
+    loses="The first replica cannot be added to a list of throttled ones.",
+    affected="apache-kafka-zk:2.4.1",
+    fixed="apache-kafka-zk:2.6.0",
+    rule="ADM-02",
+    wanted="settings changed while in use by every operation of IncrementalAlterConfigs",
+)
 def appended_to_nothing_yet(draft: v.Draft) -> v.Plan:
     """The key exists, and the topic has no value of it."""
     key, value = "leader.replication.throttled.replicas", f"0:{BROKER_ID}"
@@ -40,6 +59,17 @@ def appended_to_nothing_yet(draft: v.Draft) -> v.Plan:
     return asking(draft, steps)
 
 
+@released_bug(
+    "KAFKA-4893",
+    "The deletion of a topic with a long name takes the log directory offline",
+    kind="disks",
+    loses="The broker ends, with all its replicas.",
+    affected="apache-kafka-zk:2.2.1",
+    fixed="apache-kafka-zk:2.2.2",
+    rule="ADM-05",
+    wanted="topics with odd legal names, created and deleted in random plans",
+    seconds=45,
+)
 def long_name_deleted(draft: v.Draft) -> v.Plan:
     """A topic may have a name of 249 letters; the name of its directory grows when it is deleted."""
     name = "x" * 249
@@ -52,6 +82,15 @@ def long_name_deleted(draft: v.Draft) -> v.Plan:
     return asking(draft, steps)
 
 
+@released_bug(
+    "KAFKA-12235",
+    "DescribeConfigs with two keys returns none",
+    kind="administration",
+    loses="Tools show no configuration where there is one.",
+    affected="apache-kafka-zk:2.7.0",
+    fixed="apache-kafka-zk:2.7.1",
+    rule="ADM-03",
+)
 def two_keys_described(draft: v.Draft) -> v.Plan:
     keys = ["retention.ms", "segment.bytes"]
     steps: list[v.Step] = [
@@ -69,6 +108,15 @@ def two_keys_described(draft: v.Draft) -> v.Plan:
     return asking(draft, steps)
 
 
+@released_bug(
+    "KAFKA-8875",
+    "CreateTopics of an existing topic complains about the replication factor",
+    kind="administration",
+    loses="A script that creates a topic unless it exists fails.",
+    affected="apache-kafka-zk:2.3.0",
+    fixed="apache-kafka-zk:2.3.1",
+    rule="ADM-02",
+)
 def existing_topic_with_too_many_replicas(draft: v.Draft) -> v.Plan:
     topic = {"name": "t", "num_partitions": 1, "replication_factor": 9, "assignments": [], "configs": []}
     steps: list[v.Step] = [
@@ -85,6 +133,15 @@ def existing_topic_with_too_many_replicas(draft: v.Draft) -> v.Plan:
     return asking(draft, steps)
 
 
+@released_bug(
+    "KAFKA-12701",
+    "Metadata by topic id without a name is answered with a server error",
+    kind="administration",
+    loses="A client that asks by id gets no answer that it can act on.",
+    affected="apache-kafka-zk:2.8.0",
+    fixed="apache-kafka-zk:2.8.1",
+    rule="ADM-02",
+)
 def topic_by_id_alone(draft: v.Draft) -> v.Plan:
     topic = {"topic_id": UNKNOWN_ID, "name": None}
     steps: list[v.Step] = [
@@ -101,6 +158,15 @@ def topic_by_id_alone(draft: v.Draft) -> v.Plan:
     return asking(draft, steps)
 
 
+@released_bug(
+    "KAFKA-14358",
+    "A user may create the topic of the metadata log",
+    kind="administration",
+    loses="The topic shares its name and its directory with the log of the controllers.",
+    affected="apache-kafka:3.3.1",
+    fixed="apache-kafka:3.3.2",
+    rule="ADM-02",
+)
 def metadata_topic_created(draft: v.Draft) -> v.Plan:
     topic = {"name": "__cluster_metadata", "num_partitions": 1, "replication_factor": 1, "assignments": []}
     steps: list[v.Step] = [
@@ -116,6 +182,15 @@ def metadata_topic_created(draft: v.Draft) -> v.Plan:
     return asking(draft, steps)
 
 
+@released_bug(
+    "KAFKA-9254",
+    "The second change of a default of all brokers wipes the overrides of every topic",
+    kind="administration",
+    loses="A topic with min.insync.replicas=2 acknowledges records that one broker holds.",
+    affected="apache-kafka-zk:2.4.0",
+    fixed="apache-kafka-zk:2.4.1",
+    rule="ADM-04",
+)
 def overrides_wiped(draft: v.Draft) -> v.Plan:
     """The topic wants two replicas in sync and has one, so nothing may be acknowledged at acks=all.
 
@@ -147,6 +222,16 @@ def overrides_wiped(draft: v.Draft) -> v.Plan:
     return asking(draft, steps, config={"min.insync.replicas": "2"})
 
 
+@released_bug(
+    "KAFKA-17584",
+    "A change of an unrelated log setting brings the retention back to its default",
+    kind="administration",
+    loses="Records that were to be kept for years are deleted after seven days.",
+    affected="apache-kafka:3.8.0",
+    fixed="apache-kafka:3.8.1",
+    rule="ADM-04",
+    wanted="settings changed while in use, with retention set in the file and records of old timestamps",
+)
 def retention_forgotten(draft: v.Draft) -> v.Plan:
     """A record of 2020 is kept by a retention of 100 years, which an unrelated change must not shorten."""
     record = {"value": "of-2020", "timestamp": 1_600_000_000_000}
@@ -180,6 +265,15 @@ def retention_forgotten(draft: v.Draft) -> v.Plan:
     return asking(draft, steps, settings=settings)
 
 
+@released_bug(
+    "KAFKA-16807",
+    "DescribeLogDirs lists topics that were not asked for",
+    kind="administration",
+    loses="Tools count topics in directories that do not hold them.",
+    affected="apache-kafka:3.7.0",
+    fixed="apache-kafka:3.7.1",
+    rule="ADM-03",
+)
 def topics_of_other_names(draft: v.Draft) -> v.Plan:
     steps: list[v.Step] = [
         v.CreateTopicProbe(as_="another", node=BROKER, topic="u", partitions=4, replicas=1, timeout_ms=5000),
@@ -197,6 +291,15 @@ def topics_of_other_names(draft: v.Draft) -> v.Plan:
     return asking(draft, steps, log_dirs=2)
 
 
+@released_bug(
+    "KAFKA-20832",
+    "A topic is accepted on a broker whose log directories are all cordoned",
+    kind="administration",
+    loses="A disk that was to be emptied fills on.",
+    affected="apache-kafka:4.3.1",
+    fixed="apache-kafka:4.4.0",
+    rule="ADM-04",
+)
 def replica_on_cordoned_directories(draft: v.Draft) -> v.Plan:
     """All directories of the only broker are cordoned, so that no topic can be created: also not by naming it."""
 
@@ -229,121 +332,3 @@ def replica_on_cordoned_directories(draft: v.Draft) -> v.Plan:
         ),
     ]
     return asking(draft, steps)
-
-
-BUGS = (
-    ReleasedBug(
-        number="KAFKA-20832",
-        kind="administration",
-        title="A topic is accepted on a broker whose log directories are all cordoned",
-        loses="A disk that was to be emptied fills on.",
-        affected="apache-kafka:4.3.1",
-        fixed="apache-kafka:4.4.0",
-        rule="ADM-04",
-        build=replica_on_cordoned_directories,
-    ),
-    ReleasedBug(
-        number="KAFKA-20129",
-        kind="administration",
-        title="An append to a configuration key that does not exist is answered with a server error",
-        loses="The administrator learns nothing about the mistake, and looks for a broken server.",
-        affected="apache-kafka:4.2.1",
-        fixed="apache-kafka:4.3.0",
-        rule="ADM-02",
-        build=appended_to_nothing,
-    ),
-    ReleasedBug(
-        number="KAFKA-9644",
-        kind="administration",
-        title="An append to a list that the topic has not set yet is answered with a server error",
-        loses="The first replica cannot be added to a list of throttled ones.",
-        affected="apache-kafka-zk:2.4.1",
-        fixed="apache-kafka-zk:2.6.0",
-        rule="ADM-02",
-        build=appended_to_nothing_yet,
-        wanted="settings changed while in use by every operation of IncrementalAlterConfigs",
-    ),
-    ReleasedBug(
-        number="KAFKA-4893",
-        kind="disks",
-        title="The deletion of a topic with a long name takes the log directory offline",
-        loses="The broker ends, with all its replicas.",
-        affected="apache-kafka-zk:2.2.1",
-        fixed="apache-kafka-zk:2.2.2",
-        rule="ADM-05",
-        build=long_name_deleted,
-        wanted="topics with odd legal names, created and deleted in random plans",
-        seconds=45,
-    ),
-    ReleasedBug(
-        number="KAFKA-14358",
-        kind="administration",
-        title="A user may create the topic of the metadata log",
-        loses="The topic shares its name and its directory with the log of the controllers.",
-        affected="apache-kafka:3.3.1",
-        fixed="apache-kafka:3.3.2",
-        rule="ADM-02",
-        build=metadata_topic_created,
-    ),
-    ReleasedBug(
-        number="KAFKA-17584",
-        kind="administration",
-        title="A change of an unrelated log setting brings the retention back to its default",
-        loses="Records that were to be kept for years are deleted after seven days.",
-        affected="apache-kafka:3.8.0",
-        fixed="apache-kafka:3.8.1",
-        rule="ADM-04",
-        build=retention_forgotten,
-        wanted="settings changed while in use, with retention set in the file and records of old timestamps",
-    ),
-    ReleasedBug(
-        number="KAFKA-16807",
-        kind="administration",
-        title="DescribeLogDirs lists topics that were not asked for",
-        loses="Tools count topics in directories that do not hold them.",
-        affected="apache-kafka:3.7.0",
-        fixed="apache-kafka:3.7.1",
-        rule="ADM-03",
-        build=topics_of_other_names,
-    ),
-    ReleasedBug(
-        number="KAFKA-12235",
-        kind="administration",
-        title="DescribeConfigs with two keys returns none",
-        loses="Tools show no configuration where there is one.",
-        affected="apache-kafka-zk:2.7.0",
-        fixed="apache-kafka-zk:2.7.1",
-        rule="ADM-03",
-        build=two_keys_described,
-    ),
-    ReleasedBug(
-        number="KAFKA-8875",
-        kind="administration",
-        title="CreateTopics of an existing topic complains about the replication factor",
-        loses="A script that creates a topic unless it exists fails.",
-        affected="apache-kafka-zk:2.3.0",
-        fixed="apache-kafka-zk:2.3.1",
-        rule="ADM-02",
-        build=existing_topic_with_too_many_replicas,
-    ),
-    ReleasedBug(
-        number="KAFKA-12701",
-        kind="administration",
-        title="Metadata by topic id without a name is answered with a server error",
-        loses="A client that asks by id gets no answer that it can act on.",
-        affected="apache-kafka-zk:2.8.0",
-        fixed="apache-kafka-zk:2.8.1",
-        rule="ADM-02",
-        build=topic_by_id_alone,
-    ),
-    ReleasedBug(
-        number="KAFKA-9254",
-        kind="administration",
-        title="The second change of a default of all brokers wipes the overrides of every topic",
-        loses="A topic with min.insync.replicas=2 acknowledges records that one broker holds.",
-        affected="apache-kafka-zk:2.4.0",
-        fixed="apache-kafka-zk:2.4.1",
-        rule="ADM-04",
-        build=overrides_wiped,
-    ),
-)

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections import defaultdict
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
@@ -98,6 +99,48 @@ class ReleasedBug:
     def plan(self, target: str, seed: int = 1) -> v.Plan:
         """Return the plan for one of the two releases."""
         return self.scenario.plan(v.TargetFacts.of(target), seed)
+
+
+DECLARED: defaultdict[str, list[ReleasedBug]] = defaultdict(list)
+"""The bugs of each module, in their order there."""
+_Build = Callable[[v.Draft], v.Plan]
+
+
+def released_bug(
+    number: str,
+    title: str,
+    *,
+    kind: Kind,
+    loses: str,
+    affected: str,
+    fixed: str,
+    rule: str,
+    found_by: str = OWN_PLAN,
+    wanted: str = "",
+    needs: Iterable[Capability] = (),
+    seconds: int = 30,
+) -> Callable[[_Build], _Build]:
+    """Declare the decorated function, which makes a plan of a draft, as a bug. All else is as in `ReleasedBug`."""
+
+    def declared(build: _Build) -> _Build:
+        bug = ReleasedBug(
+            number=number,
+            kind=kind,
+            title=title,
+            loses=loses,
+            affected=affected,
+            fixed=fixed,
+            rule=rule,
+            build=build,
+            found_by=found_by,
+            wanted=wanted,
+            needs=frozenset(needs),
+            seconds=seconds,
+        )
+        DECLARED[build.__module__].append(bug)
+        return build
+
+    return declared
 
 
 def small_cluster(target: v.TargetFacts, brokers: int = 1, *, log_dirs: int = 1) -> v.Topology:

@@ -1,30 +1,24 @@
-"""All bugs of the gallery."""
+"""All bugs of the gallery, which their functions declare, in the order of its page."""
 
 from __future__ import annotations
 
-from fencepost.suites.released_bugs import (
-    administration,
-    controllers,
-    disks,
-    membership,
-    offsets,
-    replication,
-    shares,
-    transactions,
-    upgrades,
-)
-from fencepost.suites.released_bugs.bug import ReleasedBug
+from importlib import import_module
 
-BUGS: tuple[ReleasedBug, ...] = (
-    *replication.BUGS,
-    *controllers.BUGS,
-    *offsets.BUGS,
-    *membership.BUGS,
-    *shares.BUGS,
-    *transactions.BUGS,
-    *disks.BUGS,
-    *administration.BUGS,
-    *upgrades.BUGS,
+from fencepost.suites.released_bugs.bug import DECLARED, ReleasedBug
+
+THEMES = (
+    "replication",
+    "controllers",
+    "offsets",
+    "membership",
+    "shares",
+    "transactions",
+    "disks",
+    "administration",
+    "upgrades",
+)
+BUGS: tuple[ReleasedBug, ...] = tuple(
+    bug for theme in THEMES for bug in DECLARED[import_module(f"{__package__}.{theme}").__name__]
 )
 
 BY_SLUG = {bug.slug: bug for bug in BUGS}

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from fencepost.suites import vocabulary as v
-from fencepost.suites.released_bugs.bug import ReleasedBug, one_broker, small_cluster
+from fencepost.suites.released_bugs.bug import one_broker, released_bug, small_cluster
 from fencepost.suites.released_bugs.requests import BROKER, ask
 from fencepost.suites.scenarios import SCENARIOS
 
@@ -12,6 +12,17 @@ ELIGIBLE_LEADERS = "eligible.leader.replicas.version"
 """The feature of KIP-966, which new clusters have since 4.1."""
 
 
+@released_bug(
+    "KAFKA-14616",
+    "A topic that is deleted and created again while a broker is down has no replica there",
+    kind="controllers",
+    loses="The partition stays under-replicated until the broker restarts once more.",
+    affected="apache-kafka:3.6.2",
+    fixed="apache-kafka:3.7.1",
+    rule="LIVE-01",
+    needs={v.Capability.KILL},
+    seconds=60,
+)
 def recreated_while_away(draft: v.Draft) -> v.Plan:
     """A broker is away while a topic on it is deleted and created again; it must hold the new one when it returns."""
     leader, away, other = draft.roles
@@ -40,6 +51,18 @@ def recreated_while_away(draft: v.Draft) -> v.Plan:
     )
 
 
+@released_bug(
+    "KAFKA-17642",
+    "A voter that was cut off deposes a healthy leader when it comes back (KIP-996)",
+    kind="controllers",
+    loses="Each brief cut of one controller stops the administration of the cluster for an election.",
+    affected="apache-kafka:3.9.1",
+    fixed="apache-kafka:4.1.0",
+    rule="CTRL-02",
+    wanted="the claim CTRL-02 of every run, which excuses voters that come back where a release has no Pre-Vote",
+    needs={v.Capability.LINKS, v.Capability.KILL},
+    seconds=60,
+)
 def voter_comes_back(draft: v.Draft) -> v.Plan:
     """The third voter starts anew, so that it follows; it is cut off for many elections, and comes back."""
     third = v.node_name(v.CONTROLLER_IDS[2])
@@ -71,6 +94,18 @@ def voter_comes_back(draft: v.Draft) -> v.Plan:
     )
 
 
+@released_bug(
+    "KAFKA-19964",
+    "A controller that knows nothing yet reports a finalized metadata version",
+    kind="controllers",
+    loses="Tools and nodes take the oldest metadata version for that of the cluster.",
+    affected="apache-kafka:4.3.1",
+    fixed="apache-kafka:4.4.0",
+    rule="ADM-03",
+    wanted="every node asked for the finalized features at any time",
+    needs={v.Capability.KILL},
+    seconds=60,
+)
 def alone_and_unknowing(draft: v.Draft) -> v.Plan:
     """A controller starts without a majority: it cannot know which features are finalized, and must not name any."""
     alone, *others = map(v.node_name, v.CONTROLLER_IDS)
@@ -103,6 +138,18 @@ def alone_and_unknowing(draft: v.Draft) -> v.Plan:
     )
 
 
+@released_bug(
+    "KAFKA-19522",
+    "A broker that comes back from a crash leads again while it is still fenced",
+    kind="controllers",
+    loses="Clients are sent to a leader that serves nothing for as long as the broker takes to start.",
+    affected="apache-kafka:4.0.2",
+    fixed="apache-kafka:4.1.0",
+    rule="LEAD-03",
+    needs={v.Capability.KILL, v.Capability.PAUSE},
+    wanted="eligible leader replicas in random plans of 4.0, and a claim that no fenced broker leads",
+    seconds=60,
+)
 def back_and_fenced(draft: v.Draft) -> v.Plan:
     """The only replica's broker crashes, registers again, and stops there: fenced as it is, it must lead nothing.
 
@@ -137,69 +184,18 @@ def back_and_fenced(draft: v.Draft) -> v.Plan:
 
 [_ISOLATED] = (each for each in SCENARIOS if each.slug == "isolated-controller")
 
-BUGS = (
-    ReleasedBug(
-        number="KAFKA-19522",
-        kind="controllers",
-        title="A broker that comes back from a crash leads again while it is still fenced",
-        loses="Clients are sent to a leader that serves nothing for as long as the broker takes to start.",
-        affected="apache-kafka:4.0.2",
-        fixed="apache-kafka:4.1.0",
-        rule="LEAD-03",
-        build=back_and_fenced,
-        needs=frozenset({v.Capability.KILL, v.Capability.PAUSE}),
-        wanted="eligible leader replicas in random plans of 4.0, and a claim that no fenced broker leads",
-        seconds=60,
-    ),
-    ReleasedBug(
-        number="KAFKA-19964",
-        kind="controllers",
-        title="A controller that knows nothing yet reports a finalized metadata version",
-        loses="Tools and nodes take the oldest metadata version for that of the cluster.",
-        affected="apache-kafka:4.3.1",
-        fixed="apache-kafka:4.4.0",
-        rule="ADM-03",
-        build=alone_and_unknowing,
-        wanted="every node asked for the finalized features at any time",
-        needs=frozenset({v.Capability.KILL}),
-        seconds=60,
-    ),
-    ReleasedBug(
-        number="KAFKA-17642",
-        kind="controllers",
-        title="A voter that was cut off deposes a healthy leader when it comes back (KIP-996)",
-        loses="Each brief cut of one controller stops the administration of the cluster for an election.",
-        affected="apache-kafka:3.9.1",
-        fixed="apache-kafka:4.1.0",
-        rule="CTRL-02",
-        build=voter_comes_back,
-        wanted="the claim CTRL-02 of every run, which excuses voters that come back where a release has no Pre-Vote",
-        needs=frozenset({v.Capability.LINKS, v.Capability.KILL}),
-        seconds=60,
-    ),
-    ReleasedBug(
-        number="KAFKA-14616",
-        kind="controllers",
-        title="A topic that is deleted and created again while a broker is down has no replica there",
-        loses="The partition stays under-replicated until the broker restarts once more.",
-        affected="apache-kafka:3.6.2",
-        fixed="apache-kafka:3.7.1",
-        rule="LIVE-01",
-        build=recreated_while_away,
-        needs=frozenset({v.Capability.KILL}),
-        seconds=60,
-    ),
-    ReleasedBug(
-        number="KAFKA-15489",
-        kind="controllers",
-        title="An active controller that is cut from the other voters does not resign",
-        loses="Topics cannot be created, and brokers follow a controller that decides nothing.",
-        affected="apache-kafka:3.6.2",
-        fixed="apache-kafka:3.7.2",
-        rule="LIVE-02",
-        build=_ISOLATED.build,
-        found_by="scenario `isolated-controller`",
-        needs=_ISOLATED.needs,
-        seconds=70,
-    ),
+
+@released_bug(
+    "KAFKA-15489",
+    "An active controller that is cut from the other voters does not resign",
+    kind="controllers",
+    loses="Topics cannot be created, and brokers follow a controller that decides nothing.",
+    affected="apache-kafka:3.6.2",
+    fixed="apache-kafka:3.7.2",
+    rule="LIVE-02",
+    found_by="scenario `isolated-controller`",
+    needs=_ISOLATED.needs,
+    seconds=70,
 )
+def cut_from_the_other_voters(draft: v.Draft) -> v.Plan:
+    return _ISOLATED.build(draft)

@@ -3,11 +3,23 @@
 from __future__ import annotations
 
 from fencepost.suites import vocabulary as v
-from fencepost.suites.released_bugs.bug import ReleasedBug, asking
+from fencepost.suites.released_bugs.bug import asking, released_bug
 
 BROKER = v.node_name(v.BROKER_IDS[0])
 
 
+@released_bug(
+    "KAFKA-16234",
+    "The partitions of a log directory that fails are created again, empty, in another one",
+    kind="disks",
+    loses="Once the failed disk is mended, the broker finds two copies of a replica and does not start.",
+    affected="apache-kafka:3.7.0",
+    fixed="apache-kafka:3.7.1",
+    rule="DISK-07",
+    needs={v.Capability.LOG_DIRS},
+    wanted="failing directories of brokers with several, and a claim on what lies in the others",
+    seconds=60,
+)
 def recreated_elsewhere(draft: v.Draft) -> v.Plan:
     """Each directory holds one of two partitions; when the second directory fails, the first must not hold both."""
     steps: list[v.Step] = [
@@ -35,20 +47,3 @@ def recreated_elsewhere(draft: v.Draft) -> v.Plan:
     ]
     two = v.NodeSettings(broker={"offsets.topic.replication.factor": "2"})
     return asking(draft, steps, partitions=2, brokers=2, log_dirs=2, settings=two)
-
-
-BUGS = (
-    ReleasedBug(
-        number="KAFKA-16234",
-        kind="disks",
-        title="The partitions of a log directory that fails are created again, empty, in another one",
-        loses="Once the failed disk is mended, the broker finds two copies of a replica and does not start.",
-        affected="apache-kafka:3.7.0",
-        fixed="apache-kafka:3.7.1",
-        rule="DISK-07",
-        build=recreated_elsewhere,
-        needs=frozenset({v.Capability.LOG_DIRS}),
-        wanted="failing directories of brokers with several, and a claim on what lies in the others",
-        seconds=60,
-    ),
-)

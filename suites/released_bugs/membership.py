@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from fencepost.suites import vocabulary as v
-from fencepost.suites.released_bugs.bug import ReleasedBug, asking, one_broker
+from fencepost.suites.released_bugs.bug import asking, one_broker, released_bug
 from fencepost.suites.released_bugs.requests import GROUP, ask, coordinator_found
 
 LONG_SESSIONS = one_broker(group_max_session_timeout_ms="120000")
@@ -36,6 +36,16 @@ def heartbeat(name: str, member: str, instance: str | None, expect: Any) -> v.Ap
     return ask(name, "heartbeat", 3, body, within_ms=20_000, expect=expect)
 
 
+@released_bug(
+    "KAFKA-12890",
+    "A group waits for ever for a member that joins and does not sync",
+    kind="groups",
+    loses="No member of the group consumes anything.",
+    affected="apache-kafka-zk:2.8.0",
+    fixed="apache-kafka-zk:2.8.1",
+    rule="CRD-04",
+    wanted="a member of the group workload that is cut off between JoinGroup and SyncGroup",
+)
 def member_never_syncs(draft: v.Draft) -> v.Plan:
     """The only member joins, and its SyncGroup never comes: it must be left out after the rebalance timeout."""
     named = {"binds": {"member": "member_id"}, "within_ms": v.LIVENESS_TIMEOUT_MS}
@@ -66,6 +76,16 @@ def static_member(rebalance_ms: int) -> list[v.Step]:
     ]
 
 
+@released_bug(
+    "KAFKA-14009",
+    "A static member that comes back keeps the rebalance timeout of its earlier life",
+    kind="groups",
+    loses="The other members of the group wait far longer than any of them allows.",
+    affected="apache-kafka:3.3.1",
+    fixed="apache-kafka:3.3.2",
+    rule="CRD-04",
+    wanted="static members in the group workload that restart with other settings",
+)
 def old_rebalance_timeout(draft: v.Draft) -> v.Plan:
     """The static member comes back with a short rebalance timeout, which must hold when another member joins."""
     steps: list[v.Step] = [
@@ -90,6 +110,15 @@ def beat(name: str, member: str, epoch: int, **more: Any) -> v.ApiProbe:
     return ask(name, "consumer_group_heartbeat", 1, body, **more)
 
 
+@released_bug(
+    "KAFKA-20601",
+    "A static member is refused by its own place in a full group",
+    kind="groups",
+    loses="A consumer that restarts in a full group reads nothing until its session has timed out.",
+    affected="apache-kafka:4.3.1",
+    fixed="apache-kafka:4.4.0",
+    rule="CRD-04",
+)
 def place_in_a_full_group(draft: v.Draft) -> v.Plan:
     """The group is as large as it may be. Its static member leaves for a restart, and takes its place again."""
     steps: list[v.Step] = [
@@ -99,39 +128,3 @@ def place_in_a_full_group(draft: v.Draft) -> v.Plan:
         beat("back", "second", 0, expect=v.answers("CRD-04", "served")),
     ]
     return asking(draft, steps, settings=one_broker(group_consumer_max_size="1"))
-
-
-BUGS = (
-    ReleasedBug(
-        number="KAFKA-20601",
-        kind="groups",
-        title="A static member is refused by its own place in a full group",
-        loses="A consumer that restarts in a full group reads nothing until its session has timed out.",
-        affected="apache-kafka:4.3.1",
-        fixed="apache-kafka:4.4.0",
-        rule="CRD-04",
-        build=place_in_a_full_group,
-    ),
-    ReleasedBug(
-        number="KAFKA-12890",
-        kind="groups",
-        title="A group waits for ever for a member that joins and does not sync",
-        loses="No member of the group consumes anything.",
-        affected="apache-kafka-zk:2.8.0",
-        fixed="apache-kafka-zk:2.8.1",
-        rule="CRD-04",
-        build=member_never_syncs,
-        wanted="a member of the group workload that is cut off between JoinGroup and SyncGroup",
-    ),
-    ReleasedBug(
-        number="KAFKA-14009",
-        kind="groups",
-        title="A static member that comes back keeps the rebalance timeout of its earlier life",
-        loses="The other members of the group wait far longer than any of them allows.",
-        affected="apache-kafka:3.3.1",
-        fixed="apache-kafka:3.3.2",
-        rule="CRD-04",
-        build=old_rebalance_timeout,
-        wanted="static members in the group workload that restart with other settings",
-    ),
-)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from fencepost.suites import vocabulary as v
-from fencepost.suites.released_bugs.bug import ReleasedBug, asking, one_broker
+from fencepost.suites.released_bugs.bug import asking, one_broker, released_bug
 from fencepost.suites.released_bugs.requests import BROKER, GROUP, ask, coordinator_found, fetched
 
 OFFSETS = "__consumer_offsets"
@@ -32,6 +32,15 @@ def committed_by_old_client(name: str, offset: int, **more: Any) -> v.ApiProbe:
     return ask(name, "offset_commit", 2, body, timeout_ms=5000, within_ms=v.LIVENESS_TIMEOUT_MS, **more)
 
 
+@released_bug(
+    "KAFKA-16371",
+    "A commit that is refused in part stays pending",
+    kind="groups",
+    loses="Consumers that read committed records cannot fetch their offset until the coordinator restarts.",
+    affected="apache-kafka:3.7.0",
+    fixed="apache-kafka:3.7.1",
+    rule="CRD-02",
+)
 def refused_commit_stays_pending(draft: v.Draft) -> v.Plan:
     too_long = "x" * 5000  # the default of offset.metadata.max.bytes is 4096
     steps: list[v.Step] = [
@@ -43,6 +52,15 @@ def refused_commit_stays_pending(draft: v.Draft) -> v.Plan:
     return asking(draft, steps, partitions=2)
 
 
+@released_bug(
+    "KAFKA-19439",
+    "OffsetFetch of version 1 at the wrong coordinator says that nothing was committed",
+    kind="groups",
+    loses="An old client starts from the beginning or the end instead of asking the coordinator.",
+    affected="apache-kafka:3.9.1",
+    fixed="apache-kafka:3.9.2",
+    rule="CRD-01",
+)
 def error_of_the_group_lost(draft: v.Draft) -> v.Plan:
     """The broker that is not the coordinator is asked in an old version, which has no field for the group's error."""
     steps: list[v.Step] = [
@@ -54,6 +72,16 @@ def error_of_the_group_lost(draft: v.Draft) -> v.Plan:
     return asking(draft, steps, brokers=2, settings=two)
 
 
+@released_bug(
+    "KAFKA-19274",
+    "The coordinator keeps the groups of an offsets topic that was deleted",
+    kind="groups",
+    loses="Groups can commit nothing until the broker restarts.",
+    affected="apache-kafka:4.0.0",
+    fixed="apache-kafka:4.0.1",
+    rule="CRD-03",
+    wanted="internal topics among those that a random plan deletes, with the claims of the group workload",
+)
 def offsets_topic_deleted(draft: v.Draft) -> v.Plan:
     """The topic of the offsets is deleted, which takes the offsets; groups must work again with a new one."""
     steps: list[v.Step] = [
@@ -73,6 +101,15 @@ def offsets_topic_deleted(draft: v.Draft) -> v.Plan:
     return asking(draft, steps)
 
 
+@released_bug(
+    "KAFKA-20183",
+    "A share group with a colon in its name finds no coordinator",
+    kind="groups",
+    loses="Its consumers get no record.",
+    affected="apache-kafka:4.2.0",
+    fixed="apache-kafka:4.2.1",
+    rule="CRD-01",
+)
 def colon_in_a_share_group(draft: v.Draft) -> v.Plan:
     """A share group may have any name; the key of its state is the name, the id of a topic and a partition."""
     steps: list[v.Step] = [
@@ -92,6 +129,16 @@ def colon_in_a_share_group(draft: v.Draft) -> v.Plan:
     return asking(draft, steps, settings=v.NodeSettings(broker={**settings.broker, **more}))
 
 
+@released_bug(
+    "KAFKA-4861",
+    "Offsets are refused where brokers stamp records with the time of their append",
+    kind="groups",
+    loses="No group can commit an offset.",
+    affected="apache-kafka-zk:0.10.2.0",
+    fixed="apache-kafka-zk:0.10.2.1",
+    rule="CRD-03",
+    wanted="the group workload with generated settings of brokers, the type of timestamps among them",
+)
 def commit_with_append_time(draft: v.Draft) -> v.Plan:
     steps: list[v.Step] = [
         coordinator_found(version=0),
@@ -101,6 +148,18 @@ def commit_with_append_time(draft: v.Draft) -> v.Plan:
     return asking(draft, steps, settings=settings)
 
 
+@released_bug(
+    "KAFKA-8069",
+    "Committed offsets expire at once when the coordinator restarts at an older protocol version",
+    kind="groups",
+    loses="Consumers start from the beginning or the end after a restart of a broker.",
+    affected="apache-kafka-zk:2.1.1",
+    fixed="apache-kafka-zk:2.2.0",
+    rule="CRD-03",
+    needs={v.Capability.KILL},
+    wanted="the group workload at each protocol level of the release, with a restart of the coordinator",
+    seconds=60,
+)
 def expired_on_load(draft: v.Draft) -> v.Plan:
     """An offset is committed, the coordinator restarts, and the offset must still be there a while later."""
     steps: list[v.Step] = [
@@ -120,72 +179,3 @@ def expired_on_load(draft: v.Draft) -> v.Plan:
     ]
     settings = one_broker(inter_broker_protocol_version="2.0", offsets_retention_check_interval_ms="1000")
     return asking(draft, steps, settings=settings)
-
-
-BUGS = (
-    ReleasedBug(
-        number="KAFKA-4861",
-        kind="groups",
-        title="Offsets are refused where brokers stamp records with the time of their append",
-        loses="No group can commit an offset.",
-        affected="apache-kafka-zk:0.10.2.0",
-        fixed="apache-kafka-zk:0.10.2.1",
-        rule="CRD-03",
-        build=commit_with_append_time,
-        wanted="the group workload with generated settings of brokers, the type of timestamps among them",
-    ),
-    ReleasedBug(
-        number="KAFKA-8069",
-        kind="groups",
-        title="Committed offsets expire at once when the coordinator restarts at an older protocol version",
-        loses="Consumers start from the beginning or the end after a restart of a broker.",
-        affected="apache-kafka-zk:2.1.1",
-        fixed="apache-kafka-zk:2.2.0",
-        rule="CRD-03",
-        build=expired_on_load,
-        needs=frozenset({v.Capability.KILL}),
-        wanted="the group workload at each protocol level of the release, with a restart of the coordinator",
-        seconds=60,
-    ),
-    ReleasedBug(
-        number="KAFKA-16371",
-        kind="groups",
-        title="A commit that is refused in part stays pending",
-        loses="Consumers that read committed records cannot fetch their offset until the coordinator restarts.",
-        affected="apache-kafka:3.7.0",
-        fixed="apache-kafka:3.7.1",
-        rule="CRD-02",
-        build=refused_commit_stays_pending,
-    ),
-    ReleasedBug(
-        number="KAFKA-19439",
-        kind="groups",
-        title="OffsetFetch of version 1 at the wrong coordinator says that nothing was committed",
-        loses="An old client starts from the beginning or the end instead of asking the coordinator.",
-        affected="apache-kafka:3.9.1",
-        fixed="apache-kafka:3.9.2",
-        rule="CRD-01",
-        build=error_of_the_group_lost,
-    ),
-    ReleasedBug(
-        number="KAFKA-19274",
-        kind="groups",
-        title="The coordinator keeps the groups of an offsets topic that was deleted",
-        loses="Groups can commit nothing until the broker restarts.",
-        affected="apache-kafka:4.0.0",
-        fixed="apache-kafka:4.0.1",
-        rule="CRD-03",
-        build=offsets_topic_deleted,
-        wanted="internal topics among those that a random plan deletes, with the claims of the group workload",
-    ),
-    ReleasedBug(
-        number="KAFKA-20183",
-        kind="groups",
-        title="A share group with a colon in its name finds no coordinator",
-        loses="Its consumers get no record.",
-        affected="apache-kafka:4.2.0",
-        fixed="apache-kafka:4.2.1",
-        rule="CRD-01",
-        build=colon_in_a_share_group,
-    ),
-)

@@ -3,13 +3,25 @@
 from __future__ import annotations
 
 from fencepost.suites import vocabulary as v
-from fencepost.suites.released_bugs.bug import ReleasedBug, small_cluster
+from fencepost.suites.released_bugs.bug import released_bug, small_cluster
 from fencepost.suites.scenarios import SCENARIOS
 
 FIRST, SECOND, THIRD = map(v.node_name, v.BROKER_IDS)
 LAG_MS, SESSION_MS = 1500, 20_000
 
 
+@released_bug(
+    "KAFKA-13091",
+    "The high watermark stays behind when the leader shrinks the ISR",
+    kind="replication",
+    loses="A record at acks=all times out although every replica in sync has it.",
+    affected="apache-kafka-zk:3.0.2",
+    fixed="apache-kafka-zk:3.1.0",
+    rule="HW-05",
+    needs={v.Capability.PAUSE},
+    wanted="two replicas, min.insync.replicas=1, and a client that waits for a single record",
+    seconds=60,
+)
 def alone_in_the_isr(draft: v.Draft) -> v.Plan:
     """Both followers stop; their sessions last, so the leader itself takes them out of the ISR.
 
@@ -49,6 +61,18 @@ def _logs_on(name: str, node: str, topics: list[str], requirement: str | None = 
     )
 
 
+@released_bug(
+    "KAFKA-13972",
+    "A cancelled reassignment leaves the replica on the broker that was to be added",
+    kind="ISR",
+    loses="Disk space is lost, and the topic cannot be created there again.",
+    affected="apache-kafka-zk:3.4.0",
+    fixed="apache-kafka-zk:3.4.1",
+    rule="ADM-05",
+    needs={v.Capability.LINKS},
+    wanted="reassignments that are cancelled in random plans, and a claim on what lies on the disks at the end",
+    seconds=60,
+)
 def cancelled_reassignment(draft: v.Draft) -> v.Plan:
     """The new replica cannot fetch, so the reassignment waits until it is cancelled."""
     steps: list[v.Step] = [
@@ -72,6 +96,18 @@ def cancelled_reassignment(draft: v.Draft) -> v.Plan:
     )
 
 
+@released_bug(
+    "KAFKA-19975",
+    "A reassignment that adds a replica waits for another one that is dead",
+    kind="ISR",
+    loses="The reassignment does not end before the dead broker is back.",
+    affected="apache-kafka:4.2.1",
+    fixed="apache-kafka:4.3.0",
+    rule="ADM-05",
+    needs={v.Capability.KILL},
+    wanted="reassignments that add a replica while another one is dead, with the claim that they end",
+    seconds=60,
+)
 def dead_replica_kept(draft: v.Draft) -> v.Plan:
     """A replica is added to the assignment while another one, which stays, is dead."""
     steps: list[v.Step] = [
@@ -103,57 +139,18 @@ def dead_replica_kept(draft: v.Draft) -> v.Plan:
 
 [_STALE] = (each for each in SCENARIOS if each.slug == "stale-requests")
 
-BUGS = (
-    ReleasedBug(
-        number="KAFKA-15221",
-        kind="ISR",
-        title="A fetch that a follower sent before its restart lets it into the ISR",
-        loses="A replica without the records counts as in sync; they are lost when it leads.",
-        affected="apache-kafka:3.6.2",
-        fixed="apache-kafka:3.7.1",
-        rule="D631-16",
-        build=_STALE.build,
-        found_by="scenario `stale-requests`",
-        needs=_STALE.needs,
-        seconds=90,
-    ),
-    ReleasedBug(
-        number="KAFKA-13091",
-        kind="replication",
-        title="The high watermark stays behind when the leader shrinks the ISR",
-        loses="A record at acks=all times out although every replica in sync has it.",
-        affected="apache-kafka-zk:3.0.2",
-        fixed="apache-kafka-zk:3.1.0",
-        rule="HW-05",
-        build=alone_in_the_isr,
-        needs=frozenset({v.Capability.PAUSE}),
-        wanted="two replicas, min.insync.replicas=1, and a client that waits for a single record",
-        seconds=60,
-    ),
-    ReleasedBug(
-        number="KAFKA-13972",
-        kind="ISR",
-        title="A cancelled reassignment leaves the replica on the broker that was to be added",
-        loses="Disk space is lost, and the topic cannot be created there again.",
-        affected="apache-kafka-zk:3.4.0",
-        fixed="apache-kafka-zk:3.4.1",
-        rule="ADM-05",
-        build=cancelled_reassignment,
-        needs=frozenset({v.Capability.LINKS}),
-        wanted="reassignments that are cancelled in random plans, and a claim on what lies on the disks at the end",
-        seconds=60,
-    ),
-    ReleasedBug(
-        number="KAFKA-19975",
-        kind="ISR",
-        title="A reassignment that adds a replica waits for another one that is dead",
-        loses="The reassignment does not end before the dead broker is back.",
-        affected="apache-kafka:4.2.1",
-        fixed="apache-kafka:4.3.0",
-        rule="ADM-05",
-        build=dead_replica_kept,
-        needs=frozenset({v.Capability.KILL}),
-        wanted="reassignments that add a replica while another one is dead, with the claim that they end",
-        seconds=60,
-    ),
+
+@released_bug(
+    "KAFKA-15221",
+    "A fetch that a follower sent before its restart lets it into the ISR",
+    kind="ISR",
+    loses="A replica without the records counts as in sync; they are lost when it leads.",
+    affected="apache-kafka:3.6.2",
+    fixed="apache-kafka:3.7.1",
+    rule="D631-16",
+    found_by="scenario `stale-requests`",
+    needs=_STALE.needs,
+    seconds=90,
 )
+def fetch_of_an_earlier_process(draft: v.Draft) -> v.Plan:
+    return _STALE.build(draft)

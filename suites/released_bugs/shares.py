@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from fencepost.suites import vocabulary as v
-from fencepost.suites.released_bugs.bug import ReleasedBug, asking, one_broker
+from fencepost.suites.released_bugs.bug import asking, one_broker, released_bug
 from fencepost.suites.released_bugs.requests import BROKER, GROUP, ask, coordinator_found
 
 SHARE = 2
@@ -48,6 +48,15 @@ def start_offset(name: str, partition: int, offset: int, expect: Any = None) -> 
     )
 
 
+@released_bug(
+    "KAFKA-20742",
+    "A share group skips the records of a new partition that came before it learned of the partition",
+    kind="groups",
+    loses="Acknowledged records that no consumer of the group gets.",
+    affected="apache-kafka:4.3.1",
+    fixed="apache-kafka:4.4.0",
+    rule="CRD-03",
+)
 def records_of_a_new_partition(draft: v.Draft) -> v.Plan:
     """A topic that a share group reads gets a partition, and records in it before the group learns of it."""
     steps: list[v.Step] = [
@@ -97,6 +106,15 @@ def state_of_a_leader() -> list[v.Step]:
     ]
 
 
+@released_bug(
+    "KAFKA-20743",
+    "The state of a share group can be written without the epoch of a leader",
+    kind="groups",
+    loses="A deposed leader, or anybody, moves the group back or ahead, and records are skipped or given twice.",
+    affected="apache-kafka:4.3.1",
+    fixed="apache-kafka:4.4.0",
+    rule="CRD-02",
+)
 def state_written_without_an_epoch(draft: v.Draft) -> v.Plan:
     """A leader has written the state of a share partition; a request that names no epoch must not write over it."""
     steps: list[v.Step] = [
@@ -107,6 +125,16 @@ def state_written_without_an_epoch(draft: v.Draft) -> v.Plan:
     return asking(draft, steps, settings=SETTINGS)
 
 
+@released_bug(
+    "KAFKA-20694",
+    "The state of a share group cannot be read without the epoch of a leader",
+    kind="groups",
+    loses="A broker that leads nothing is refused as a deposed leader, and cannot tell where the group is.",
+    affected="apache-kafka:4.3.0",
+    fixed="apache-kafka:4.3.1",
+    rule="CRD-01",
+    wanted="a read without an epoch in the random requests about the state of share groups",
+)
 def state_read_without_an_epoch(draft: v.Draft) -> v.Plan:
     """A leader has written the state of a share partition; a broker that leads nothing names no epoch, and reads it."""
     steps: list[v.Step] = [
@@ -128,38 +156,3 @@ def state_read_without_an_epoch(draft: v.Draft) -> v.Plan:
         ),
     ]
     return asking(draft, steps, settings=SETTINGS)
-
-
-BUGS = (
-    ReleasedBug(
-        number="KAFKA-20742",
-        kind="groups",
-        title="A share group skips the records of a new partition that came before it learned of the partition",
-        loses="Acknowledged records that no consumer of the group gets.",
-        affected="apache-kafka:4.3.1",
-        fixed="apache-kafka:4.4.0",
-        rule="CRD-03",
-        build=records_of_a_new_partition,
-    ),
-    ReleasedBug(
-        number="KAFKA-20743",
-        kind="groups",
-        title="The state of a share group can be written without the epoch of a leader",
-        loses="A deposed leader, or anybody, moves the group back or ahead, and records are skipped or given twice.",
-        affected="apache-kafka:4.3.1",
-        fixed="apache-kafka:4.4.0",
-        rule="CRD-02",
-        build=state_written_without_an_epoch,
-    ),
-    ReleasedBug(
-        number="KAFKA-20694",
-        kind="groups",
-        title="The state of a share group cannot be read without the epoch of a leader",
-        loses="A broker that leads nothing is refused as a deposed leader, and cannot tell where the group is.",
-        affected="apache-kafka:4.3.0",
-        fixed="apache-kafka:4.3.1",
-        rule="CRD-01",
-        build=state_read_without_an_epoch,
-        wanted="a read without an epoch in the random requests about the state of share groups",
-    ),
-)

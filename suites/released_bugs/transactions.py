@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from fencepost.suites import vocabulary as v
-from fencepost.suites.released_bugs.bug import ReleasedBug, asking, one_broker
+from fencepost.suites.released_bugs.bug import asking, one_broker, released_bug
 from fencepost.suites.released_bugs.requests import GROUP, ask, coordinator_found, fetched
 
 COORDINATOR = "leader:__transaction_state-0"
@@ -19,6 +19,16 @@ def records(name: str, batch: dict[str, Any], transactional_id: str | None = Non
     return ask(name, "produce", 9, body, **more)
 
 
+@released_bug(
+    "KAFKA-14417",
+    "InitProducerId without an active controller is answered with a timeout",
+    kind="transactions",
+    loses="Idempotent producers end, which would only have to wait.",
+    affected="apache-kafka:3.3.1",
+    fixed="apache-kafka:3.3.2",
+    rule="CRD-05",
+    needs={v.Capability.PAUSE},
+)
 def no_id_without_a_controller(draft: v.Draft) -> v.Plan:
     """The broker has no ids left to give, and the controller, which has more, does not answer."""
     steps: list[v.Step] = [
@@ -36,6 +46,15 @@ def no_id_without_a_controller(draft: v.Draft) -> v.Plan:
     return asking(draft, steps, settings=one_broker(request_timeout_ms="2000"))
 
 
+@released_bug(
+    "KAFKA-16310",
+    "ListOffsets of the highest timestamp returns the offset of another record",
+    kind="replication",
+    loses="A tool that looks for the newest record reads another one.",
+    affected="apache-kafka:3.7.2",
+    fixed="apache-kafka:3.8.0",
+    rule="ADM-03",
+)
 def newest_timestamp(draft: v.Draft) -> v.Plan:
     """The second of three records in a batch has the highest timestamp."""
     times = (1_700_000_001_000, 1_700_000_003_000, 1_700_000_002_000)
@@ -55,6 +74,16 @@ def newest_timestamp(draft: v.Draft) -> v.Plan:
     return asking(draft, steps)
 
 
+@released_bug(
+    "KAFKA-19163",
+    "A group is removed while its only offset belongs to an open transaction",
+    kind="transactions",
+    loses="The offset of the committed transaction is gone, and its records are processed twice.",
+    affected="apache-kafka:4.0.0",
+    fixed="apache-kafka:4.0.1",
+    rule="CRD-03",
+    wanted="the transactional workload with offsets of a new group, and short intervals of expiry",
+)
 def pending_offsets_expired(draft: v.Draft) -> v.Plan:
     """The group has nothing but the offset of an open transaction while the coordinator looks for expired ones."""
     producer = {"transactional_id": "x", "producer_id": "$id", "producer_epoch": "$epoch"}
@@ -149,6 +178,15 @@ def state_is(name: str, state: str, expect: Any = None, **more: Any) -> v.ApiPro
     )
 
 
+@released_bug(
+    "KAFKA-17754",
+    "A late EndTxn ends the next transaction of its producer (KIP-890)",
+    kind="transactions",
+    loses="Half of a transaction is committed.",
+    affected="apache-kafka:3.9.2",
+    fixed="apache-kafka:4.0.0",
+    rule="TXN-01",
+)
 def late_end(draft: v.Draft) -> v.Plan:
     """The end of the first transaction is sent again, and arrives when the second has begun: it must not end that."""
     steps: list[v.Step] = [
@@ -164,49 +202,3 @@ def late_end(draft: v.Draft) -> v.Plan:
         ended("second-ended", v.answers("TXN-01", "served"), "$now"),
     ]
     return asking(draft, steps)
-
-
-BUGS = (
-    ReleasedBug(
-        number="KAFKA-17754",
-        kind="transactions",
-        title="A late EndTxn ends the next transaction of its producer (KIP-890)",
-        loses="Half of a transaction is committed.",
-        affected="apache-kafka:3.9.2",
-        fixed="apache-kafka:4.0.0",
-        rule="TXN-01",
-        build=late_end,
-    ),
-    ReleasedBug(
-        number="KAFKA-19163",
-        kind="transactions",
-        title="A group is removed while its only offset belongs to an open transaction",
-        loses="The offset of the committed transaction is gone, and its records are processed twice.",
-        affected="apache-kafka:4.0.0",
-        fixed="apache-kafka:4.0.1",
-        rule="CRD-03",
-        build=pending_offsets_expired,
-        wanted="the transactional workload with offsets of a new group, and short intervals of expiry",
-    ),
-    ReleasedBug(
-        number="KAFKA-14417",
-        kind="transactions",
-        title="InitProducerId without an active controller is answered with a timeout",
-        loses="Idempotent producers end, which would only have to wait.",
-        affected="apache-kafka:3.3.1",
-        fixed="apache-kafka:3.3.2",
-        rule="CRD-05",
-        build=no_id_without_a_controller,
-        needs=frozenset({v.Capability.PAUSE}),
-    ),
-    ReleasedBug(
-        number="KAFKA-16310",
-        kind="replication",
-        title="ListOffsets of the highest timestamp returns the offset of another record",
-        loses="A tool that looks for the newest record reads another one.",
-        affected="apache-kafka:3.7.2",
-        fixed="apache-kafka:3.8.0",
-        rule="ADM-03",
-        build=newest_timestamp,
-    ),
-)
