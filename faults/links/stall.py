@@ -2,26 +2,17 @@
 
 from __future__ import annotations
 
-import random
 from typing import ClassVar
 
-from fencepost.faults.capabilities import Cluster, Harm
-from fencepost.faults.generation import BreakableCluster, GeneratedFault, text_of
-from fencepost.faults.links import link_generation
-from fencepost.faults.links.link_fault import STREAMS, Effect, LinkFault, StreamChoice, harmed, pairs
-from fencepost.faults.links.link_generation import generated, opened_links, silences_brokers
-from fencepost.faults.parameters import FaultParameters, NodeRefs, names_in
+from fencepost.faults.capabilities import Harm
+from fencepost.faults.links.stream_fault import StreamFault, StreamParameters
 
 
-class StallParameters(FaultParameters):
+class StallParameters(StreamParameters):
     """Links from `from` to `to`: bytes wait, and arrive after healing."""
 
-    from_: NodeRefs
-    to: NodeRefs
-    streams: StreamChoice = "both"
 
-
-class LinkStall(LinkFault):
+class LinkStall(StreamFault):
     """Connections that `from` opens to `to` stay up; requests, replies or both wait in the link.
 
     Models a network that drops packets for a while: no side sees an error, though the other one dies, and what TCP had
@@ -36,21 +27,5 @@ class LinkStall(LinkFault):
     phrase = "the {streams} of connections from {from} to {to} are held back"
     Parameters = StallParameters
     weight = 5
-
-    def __init__(self, cluster: Cluster, parameters: StallParameters) -> None:
-        super().__init__(cluster)
-        wanted = harmed(Harm.STALL, STREAMS[parameters.streams])
-        links = pairs(names_in(parameters.from_), names_in(parameters.to))
-        self.effects = tuple(Effect(*pair, wanted) for pair in links)
-
-    @classmethod
-    def generate(cls, rng: random.Random, cluster: BreakableCluster) -> GeneratedFault:
-        aim, other, links = opened_links(rng, cluster)
-        streams = rng.choice(link_generation.STREAMS)
-        return generated(
-            StallParameters(from_=aim.refs, to=other, streams=streams),
-            aim,
-            links,
-            f"stall {aim.text} to {text_of(other)}",
-            others_go_on=silences_brokers(links, cluster),
-        )
+    harm = Harm.STALL
+    summary = "stall {aim} to {to}"
