@@ -19,7 +19,6 @@ import time
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import asdict, dataclass
-from importlib.util import find_spec
 from pathlib import Path
 
 from rich.padding import Padding
@@ -33,6 +32,7 @@ from fencepost.harness.network.addresses import Endpoint
 from fencepost.harness.network.server import NoToxiproxy, await_version, how_to_get, server_command
 from fencepost.harness.network.socket_table import sockets_of
 from fencepost.harness.network.toxiproxy import Toxiproxy
+from fencepost.harness.targets.maven import pyspark_jars
 from fencepost.harness.targets.zookeeper import ZooKeeperServers, serves
 from fencepost.harness.targets.zookeeper_jars import found_jars
 from fencepost.harness.terminal import terminal
@@ -141,10 +141,10 @@ def java() -> str:
 
 
 def _spark_jars() -> Path:
-    spark = find_spec("pyspark")
-    if spark is None or spark.origin is None:
+    jars = pyspark_jars()
+    if jars is None:
         raise Unavailable("the package pyspark is not installed")
-    return Path(spark.origin).parent / "jars"
+    return jars
 
 
 def resolver() -> str:

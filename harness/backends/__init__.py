@@ -2,7 +2,14 @@
 
 from __future__ import annotations
 
+from contextlib import AbstractContextManager
+from typing import TYPE_CHECKING
+
 from fencepost.harness.errors import UsageError
+
+if TYPE_CHECKING:  # the command line imports this module for the names
+    from fencepost.harness.backends.environment import Environment, EnvironmentSpec
+    from fencepost.harness.targets.target import Target
 
 PROCESS, DOCKER = "process", "docker"
 BACKENDS = (PROCESS, DOCKER)
@@ -22,3 +29,23 @@ def check_backend(name: str) -> None:
         from fencepost.harness.backends.docker.engine import check_engine
 
         check_engine()
+
+
+def prepare(backend: str, target: Target) -> None:
+    """Fetch a target and build its images. This takes minutes the first time, and nothing later."""
+    target.prepare()
+    if backend == DOCKER:
+        from fencepost.harness.backends.docker.build import prepare_images
+
+        prepare_images(target)
+
+
+def environment_for(backend: str, spec: EnvironmentSpec) -> AbstractContextManager[Environment]:
+    """Return the environment of a backend, to be entered."""
+    if backend == DOCKER:
+        from fencepost.harness.backends.docker.environment import PodEnvironment
+
+        return PodEnvironment(spec)
+    from fencepost.harness.backends.local import LocalEnvironment
+
+    return LocalEnvironment(spec)

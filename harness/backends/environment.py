@@ -4,17 +4,14 @@ from __future__ import annotations
 
 import socket
 from collections.abc import Callable
-from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from typing import Protocol
 
 from fencepost.faults.capabilities import Containers
-from fencepost.harness.backends import DOCKER
 from fencepost.harness.backends.backend import Backend, OnExit
 from fencepost.harness.network.addresses import Addresses
 from fencepost.harness.network.layout import Layout, Node, Proxy
 from fencepost.harness.network.toxiproxy import Toxiproxy
-from fencepost.harness.targets.target import Target
 from fencepost.results.records.folder import RunFolder
 
 LayOut = Callable[[Addresses], Layout]
@@ -58,25 +55,3 @@ class EnvironmentSpec:
     lay_out: LayOut
     on_exit: OnExit
     """Called for nodes that end by themselves."""
-
-
-def environment_for(backend: str, spec: EnvironmentSpec) -> AbstractContextManager[Environment]:
-    """Return the environment of a backend, to be entered."""
-    if backend == DOCKER:
-        # Optional dependency: only this backend needs the package docker.
-        from fencepost.harness.backends.docker.environment import PodEnvironment
-
-        return PodEnvironment(spec)
-    from fencepost.harness.backends.local import LocalEnvironment
-
-    return LocalEnvironment(spec)
-
-
-def prepare(backend: str, target: Target) -> None:
-    """Fetch a target and build its images. This takes minutes the first time, and nothing later."""
-    target.prepare()
-    if backend == DOCKER:
-        # Optional dependency, as above.
-        from fencepost.harness.backends.docker.prepare import prepare_images
-
-        prepare_images(target)

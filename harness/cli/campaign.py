@@ -17,8 +17,7 @@ from rich.progress_bar import ProgressBar
 from rich.table import Table
 from rich.text import Text
 
-from fencepost.harness.backends import check_backend
-from fencepost.harness.backends.environment import prepare
+from fencepost.harness.backends import check_backend, prepare
 from fencepost.harness.campaign.campaign import Attempt, Campaign, Order
 from fencepost.harness.campaign.coverage import Meeting, meetings
 from fencepost.harness.campaign.guidance import Guidance

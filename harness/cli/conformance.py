@@ -16,8 +16,7 @@ from rich.console import Console, RenderableType
 from rich.table import Table
 
 import fencepost.suites
-from fencepost.harness.backends import check_backend
-from fencepost.harness.backends.environment import prepare
+from fencepost.harness.backends import check_backend, prepare
 from fencepost.harness.catalogue import catalogue
 from fencepost.harness.cli.board import Board
 from fencepost.harness.cli.commands.scenarios import ConformanceOptions

@@ -21,7 +21,7 @@ from fencepost.harness.errors import UsageError
 from fencepost.harness.plan.base import release_range
 from fencepost.harness.targets import registry
 from fencepost.harness.targets.file import TargetFile
-from fencepost.harness.targets.published import published
+from fencepost.harness.targets.maven import published
 from fencepost.harness.targets.releases import never_run, within
 from fencepost.harness.terminal import console_beside, counted, terminal
 from fencepost.results.records.folder import Manifest, RunFolder

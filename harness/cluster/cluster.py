@@ -11,8 +11,8 @@ from types import TracebackType
 from typing import Self
 
 from fencepost.faults.capabilities import Running
-from fencepost.harness.backends import PROCESS
-from fencepost.harness.backends.environment import EnvironmentSpec, environment_for, prepare
+from fencepost.harness.backends import PROCESS, environment_for, prepare
+from fencepost.harness.backends.environment import EnvironmentSpec
 from fencepost.harness.cleaning.watcher import Watcher
 from fencepost.harness.clock.clocks import NodeClocks
 from fencepost.harness.cluster.directories import NodeDirectories

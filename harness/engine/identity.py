@@ -95,11 +95,12 @@ def _image(command: Command) -> tuple[str, Mapping[str, str]]:
     # Optional dependency: only this backend needs the package docker.
     from docker.errors import DockerException
 
+    from fencepost.harness.backends.docker.build import ready
     from fencepost.harness.backends.docker.commands import contained
     from fencepost.harness.backends.docker.engine import engine
 
     try:
-        image = engine().images.get(contained(command).image.ready())
+        image = engine().images.get(ready(contained(command).image))
     except (DockerException, HarnessError, OSError) as error:  # a run without an identity is still a run
         return f"unknown ({error})", {}
     return f"image {image.id}", image.labels

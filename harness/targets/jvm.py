@@ -7,8 +7,7 @@ from pathlib import Path
 
 from fencepost.harness.errors import InfrastructureError
 from fencepost.harness.network.layout import Node
-from fencepost.harness.targets.coordinates import major_minor
-from fencepost.harness.targets.jars import class_path
+from fencepost.harness.targets.jars import class_path, major_minor
 from fencepost.harness.targets.target import FILES, Installation
 
 SMALL = ("-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1", "-XX:-UsePerfData")

@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-import shutil
-import sys
-import tempfile
 from collections.abc import Collection
 from functools import cached_property
 from pathlib import Path
@@ -15,11 +12,10 @@ from fencepost.harness.network.layout import Node
 from fencepost.harness.plan.owned import OF_KAFKA_ZK
 from fencepost.harness.processes.command import Command
 from fencepost.harness.targets import jvm, listeners
-from fencepost.harness.targets.archives import free_port, record
-from fencepost.harness.targets.coordinates import ARTIFACT, major_minor
+from fencepost.harness.targets.archives import CLASSES, free_port, prepared, record
 from fencepost.harness.targets.file import TargetFile
 from fencepost.harness.targets.identity import WITH_ZOOKEEPER
-from fencepost.harness.targets.jars import COMPLETE, SOURCES, is_at_home, kafka_jars, locked
+from fencepost.harness.targets.jars import ARTIFACT, SOURCES, is_at_home, kafka_jars, major_minor
 from fencepost.harness.targets.readiness import unready_with_zookeeper
 from fencepost.harness.targets.security import refuse_sasl
 from fencepost.harness.targets.target import Installation, write_properties
@@ -55,7 +51,7 @@ class ApacheKafkaZk:
     def prepare(self) -> None:
         jvm.require_java()
         self._servers.prepare()
-        self._prepare_broker()
+        prepared(self._prepared, f"Apache Kafka {self.version}", self._record)
 
     def properties(self, node: Node, installation: Installation) -> dict[str, str]:
         if node.is_zookeeper:
@@ -86,7 +82,7 @@ class ApacheKafkaZk:
     def command(self, node: Node, installation: Installation) -> Command:
         if node.is_zookeeper:
             return self._servers.command(node, installation)
-        flags = [*jvm.name_table(node, installation), *jvm.shared_classes(self._classes)]
+        flags = [*jvm.name_table(node, installation), *jvm.shared_classes(cache_folder() / self._prepared / CLASSES)]
         return Command(self._java(*flags, installation.properties(node)))
 
     def unready(self, nodes: Collection[Node], installation: Installation) -> str | None:
@@ -102,26 +98,13 @@ class ApacheKafkaZk:
         return jvm.kafka(self.version, *FLAGS, *flags, "kafka.Kafka", properties)
 
     @property
-    def _classes(self) -> Path:
-        return cache_folder() / f"prepared-zk-{self.version}" / "classes.jsa"
+    def _prepared(self) -> str:
+        return f"prepared-zk-{self.version}"
 
-    def _prepare_broker(self) -> None:
-        """Record the classes of a broker that is started and stopped alone, unless the cache has them."""
-        folder = self._classes.parent
-        with locked(folder):
-            if (folder / COMPLETE).exists():
-                return
-            print(f"preparing Apache Kafka {self.version} for quick starts", file=sys.stderr, flush=True)
-            shutil.rmtree(folder, ignore_errors=True)
-            folder.mkdir()
-            with tempfile.TemporaryDirectory() as scratch:
-                self._record(Path(scratch))
-            if not self._classes.exists():
-                print("no class archive could be recorded: nodes start slower", file=sys.stderr, flush=True)
-            (folder / COMPLETE).touch()
-
-    def _record(self, scratch: Path) -> None:
-        properties, log = scratch / "node.properties", scratch / "node.log"
+    def _record(self, folder: Path) -> None:
+        """Record the classes of a broker that is started and stopped alone."""
+        scratch = folder.parent
+        properties = scratch / "node.properties"
         with self._servers.standalone(scratch) as zookeeper:
             write_properties(
                 properties,
@@ -134,4 +117,4 @@ class ApacheKafkaZk:
                     "log.dirs": str(scratch / "data"),
                 },
             )
-            record(self._classes, self.version, lambda *flags: self._java(*flags, properties), log, *STARTED)
+            record(folder, self.version, lambda *flags: self._java(*flags, properties), *STARTED)

@@ -11,10 +11,9 @@ from fencepost.harness.network.layout import Layout, Node
 from fencepost.harness.plan.owned import OF_KRAFT
 from fencepost.harness.processes.command import Command
 from fencepost.harness.targets import jvm, listeners
-from fencepost.harness.targets.coordinates import ARTIFACT, major_minor
 from fencepost.harness.targets.file import TargetFile
 from fencepost.harness.targets.identity import CLUSTER_ID, DIRECTORY_ID, META_PROPERTIES, IdKeys, read_properties
-from fencepost.harness.targets.jars import SOURCES, is_at_home
+from fencepost.harness.targets.jars import ARTIFACT, SOURCES, is_at_home, major_minor
 from fencepost.harness.targets.prepared import prepare, storage_tool
 from fencepost.harness.targets.readiness import unready
 from fencepost.harness.targets.security import refuse_sasl

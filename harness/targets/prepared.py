@@ -9,17 +9,13 @@ from __future__ import annotations
 
 import shutil
 import subprocess
-import sys
-import tempfile
 from collections.abc import Callable, Collection
 from dataclasses import dataclass
 from pathlib import Path
 
-from fencepost.harness.cache_folder import cache_folder
 from fencepost.harness.errors import InfrastructureError
-from fencepost.harness.targets.archives import free_port, record
+from fencepost.harness.targets.archives import CLASSES, free_port, prepared, record
 from fencepost.harness.targets.identity import META_PROPERTIES
-from fencepost.harness.targets.jars import COMPLETE, locked
 from fencepost.harness.targets.target import new_uuid, write_properties
 
 FORMAT_TIMEOUT = 120.0
@@ -44,32 +40,24 @@ class PreparedFiles:
 
     @property
     def classes(self) -> Path:
-        """The archive of classes. Without it nodes start, but slower."""
-        return self.folder / "classes.jsa"
+        return self.folder / CLASSES
 
 
 def prepare(version: str, java: Java) -> PreparedFiles:
     """Return the files of a version; one process makes them if needed. InfrastructureError if formatting fails."""
-    made = PreparedFiles(cache_folder() / f"prepared-by-role-{version}")
-    with locked(made.folder):
-        if not (made.folder / COMPLETE).exists():
-            print(f"preparing Apache Kafka {version} for quick starts", file=sys.stderr, flush=True)
-            shutil.rmtree(made.folder, ignore_errors=True)
-            made.folder.mkdir()
-            with tempfile.TemporaryDirectory() as scratch:
-                for controller in (True, False):
-                    _format(version, java, Path(scratch), made, controller=controller)
-                _record_classes(version, java, Path(scratch), made)
-                if not made.classes.exists():
-                    print("no class archive could be recorded: nodes start slower", file=sys.stderr, flush=True)
-            (made.folder / COMPLETE).touch()
-    return made
+
+    def fill(folder: Path) -> None:
+        for controller in (True, False):
+            _format(version, java, PreparedFiles(folder), controller=controller)
+        _record_classes(version, java, PreparedFiles(folder))
+
+    return PreparedFiles(prepared(f"prepared-by-role-{version}", f"Apache Kafka {version}", fill))
 
 
-def _format(version: str, java: Java, scratch: Path, made: PreparedFiles, *, controller: bool) -> None:
+def _format(version: str, java: Java, made: PreparedFiles, *, controller: bool) -> None:
     log_dirs = [made.log_dir(number, controller=controller) for number in range(len(LOG_DIRS))]
     log_dirs[0].parent.mkdir()
-    properties = _single_node(scratch, {"controller"} if controller else {"broker"}, *log_dirs)
+    properties = _single_node(made.folder.parent, {"controller"} if controller else {"broker"}, *log_dirs)
     storage_tool(version, java, log_dirs, "-t", new_uuid(), "-c", str(properties))
 
 
@@ -80,19 +68,19 @@ def storage_tool(version: str, java: Java, log_dirs: Collection[Path], *argument
         done = subprocess.run(command, capture_output=True, text=True, timeout=FORMAT_TIMEOUT, check=False)
     except subprocess.TimeoutExpired as error:
         raise InfrastructureError(f"{command[0]} did not format a directory within {FORMAT_TIMEOUT:g} s") from error
-    if done.returncode != 0 or not all((each / META_PROPERTIES).is_file() for each in log_dirs):
+    if done.returncode != 0 or not all((log_dir / META_PROPERTIES).is_file() for log_dir in log_dirs):
         raise InfrastructureError(
             f"the StorageTool of Apache Kafka {version} could not format a directory: "
             f"{(done.stderr or done.stdout).strip()[-2000:]}"
         )
 
 
-def _record_classes(version: str, java: Java, scratch: Path, made: PreparedFiles) -> None:
+def _record_classes(version: str, java: Java, made: PreparedFiles) -> None:
     """Start and end one node, controller and broker, so that the JVM writes the classes that it loaded."""
-    used = scratch / "used"
+    used = made.folder.with_name("used")
     shutil.copytree(made.log_dir(0, controller=True), used)
-    properties, log = _single_node(scratch, {"broker", "controller"}, used), scratch / "node.log"
-    record(made.classes, version, lambda *flags: java(*flags, "kafka.Kafka", str(properties)), log, STARTED)
+    properties = _single_node(used.parent, {"broker", "controller"}, used)
+    record(made.folder, version, lambda *flags: java(*flags, "kafka.Kafka", str(properties)), STARTED)
 
 
 def _single_node(scratch: Path, roles: Collection[str], *log_dirs: Path) -> Path:

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-import sys
-import tempfile
 from collections.abc import Collection, Iterator
 from contextlib import contextmanager
 from math import ceil
@@ -17,8 +15,7 @@ from fencepost.harness.network.addresses import ELECTION_PORT, QUORUM_PORT, ZOOK
 from fencepost.harness.network.layout import Layout, Node
 from fencepost.harness.processes.command import Command
 from fencepost.harness.targets import jvm
-from fencepost.harness.targets.archives import free_port, recording, running
-from fencepost.harness.targets.jars import locked
+from fencepost.harness.targets.archives import CLASSES, free_port, prepared, recording, running
 from fencepost.harness.targets.target import Installation, write_properties
 from fencepost.harness.targets.zookeeper_jars import ZooKeeperJars
 
@@ -47,17 +44,7 @@ class ZooKeeperServers:
 
     def prepare(self) -> None:
         """Record the classes of a server, unless the cache has them."""
-        archive = self._archive()
-        with locked(archive):
-            missing = archive.with_suffix(".none")
-            if archive.exists() or missing.exists():
-                return
-            print(f"preparing ZooKeeper ({self._jars.origin}) for quick starts", file=sys.stderr, flush=True)
-            with tempfile.TemporaryDirectory() as scratch:
-                self._record(archive, Path(scratch))
-            if not archive.exists():
-                print("no class archive could be recorded: servers start slower", file=sys.stderr, flush=True)
-                missing.touch()
+        prepared(self._prepared(), f"ZooKeeper ({self._jars.origin})", self._record)
 
     def properties(self, node: Node, installation: Installation) -> dict[str, str]:
         """Return zoo.cfg. It names every server as its peers reach it; a server binds its own address only."""
@@ -89,20 +76,20 @@ class ZooKeeperServers:
         (data / "myid").write_text(f"{node.id}\n")
 
     def command(self, node: Node, installation: Installation) -> Command:
-        flags = [*jvm.name_table(node, installation), *jvm.shared_classes(self._archive())]
+        flags = [*jvm.name_table(node, installation), *jvm.shared_classes(cache_folder() / self._prepared() / CLASSES)]
         return Command(self._java(*flags, MAIN, str(installation.properties(node))))
 
     def _java(self, *arguments: str) -> list[str]:
         return jvm.java(*FLAGS, *self._jars.logging, "-cp", self._jars.class_path, *arguments)
 
-    def _archive(self) -> Path:
-        """Return the path of the archive for this class path and the state of its files: it fits no other."""
+    def _prepared(self) -> str:
+        """Return the name of the folder for this class path and the state of its files: an archive fits no other."""
         stamps = [f"{entry} {entry.stat().st_mtime_ns if entry.exists() else 0}" for entry in self._jars.entries]
         digest = hashlib.sha256("\n".join(stamps).encode()).hexdigest()[:12]
-        return cache_folder() / f"prepared-zookeeper-{digest}.jsa"
+        return f"prepared-zookeeper-{digest}"
 
-    def _record(self, archive: Path, scratch: Path) -> None:
-        with self.standalone(scratch, recording(archive)):
+    def _record(self, folder: Path) -> None:
+        with self.standalone(folder.parent, recording(folder)):
             pass
 
     @contextmanager

@@ -8,12 +8,11 @@ from __future__ import annotations
 
 import os
 from dataclasses import dataclass
-from importlib.util import find_spec
 from pathlib import Path
 
-from fencepost.harness.cache_folder import cache_folder
+from fencepost.harness.cache_folder import is_cached
 from fencepost.harness.errors import InfrastructureError
-from fencepost.harness.targets.jars import COMPLETE, fetched
+from fencepost.harness.targets.maven import fetched, pyspark_jars
 from fencepost.harness.targets.target import FILES
 
 VERSION = "3.9.5"
@@ -63,7 +62,7 @@ def found_jars() -> ZooKeeperJars | None:
     """Return the jars of the first source that needs no download, or None."""
     if home := os.environ.get("ZOOKEEPER_HOME"):
         return _debian(Path(home)) or _home(Path(home))
-    return next((jars for jars in (_pyspark(), _debian(DEBIAN), _cached()) if jars is not None), None)
+    return _pyspark() or _debian(DEBIAN) or (_fetched() if is_cached(NAME) else None)
 
 
 def from_kafka(folder: Path) -> ZooKeeperJars:
@@ -81,12 +80,8 @@ def _home(home: Path) -> ZooKeeperJars:
 
 
 def _pyspark() -> ZooKeeperJars | None:
-    spark = find_spec("pyspark")
-    if spark is None or spark.origin is None:
-        return None
-    folder = Path(spark.origin).parent / "jars"
-    needed = [sorted(folder.glob(pattern)) for pattern in SERVER]
-    if not all(needed):
+    folder = pyspark_jars()
+    if folder is None or not all(needed := [sorted(folder.glob(pattern)) for pattern in SERVER]):
         return None
     logger = [path for pattern in LOGGER for path in sorted(folder.glob(pattern))]
     return ZooKeeperJars("pyspark", (*(paths[0] for paths in needed), *logger))
@@ -99,10 +94,6 @@ def _debian(folder: Path) -> ZooKeeperJars | None:
     return ZooKeeperJars("Debian's package", entries)
 
 
-def _cached() -> ZooKeeperJars | None:
-    return _fetched() if (cache_folder() / NAME / COMPLETE).exists() else None
-
-
 def _fetched() -> ZooKeeperJars:
-    folder = fetched(NAME, COORDINATES, f"zookeeper-{VERSION}.jar", "ZooKeeper")
+    folder = fetched(NAME, COORDINATES, "ZooKeeper")
     return ZooKeeperJars("the cache", tuple(sorted(folder.glob("*.jar"))))

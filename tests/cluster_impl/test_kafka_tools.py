@@ -16,7 +16,8 @@ from pathlib import Path
 
 import pytest
 
-from fencepost.harness.targets.jars import fetched, kafka_jars
+from fencepost.harness.targets.jars import kafka_jars
+from fencepost.harness.targets.maven import fetched
 from tests.cluster_impl import leader_driven_processes, processes, zk_processes
 from tests.cluster_impl.leader_driven_processes import LeaderDrivenCluster
 from tests.cluster_impl.processes import BROKERS, ProcessCluster
@@ -66,12 +67,8 @@ def started(design: str, folder: Path) -> AbstractContextManager[ProcessCluster 
 
 @pytest.fixture(scope="module")
 def class_path() -> str:
-    tools = fetched(
-        f"kafka-tools-{VERSION}",
-        [("org.apache.kafka", "kafka-tools", VERSION)],
-        f"kafka-tools-{VERSION}.jar",
-        "the tools of Apache Kafka",
-    )
+    artifacts = [("org.apache.kafka", "kafka-tools", VERSION)]
+    tools = fetched(f"kafka-tools-{VERSION}", artifacts, "the tools of Apache Kafka")
     return os.pathsep.join(f"{folder}/*" for folder in (kafka_jars(VERSION), tools))
 
 

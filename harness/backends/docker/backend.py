@@ -13,6 +13,7 @@ from docker.errors import DockerException
 from fencepost.faults.capabilities import ProcessStatus, Running
 from fencepost.harness.backends.backend import SETTLE, OnExit
 from fencepost.harness.backends.docker import cgroups
+from fencepost.harness.backends.docker.build import ready
 from fencepost.harness.backends.docker.commands import contained
 from fencepost.harness.backends.docker.containers import Container, Containers, ContainerSpec, give
 from fencepost.harness.backends.docker.engine import engine
@@ -58,7 +59,7 @@ class DockerBackend:
         spec = ContainerSpec(
             name=f"{self._tag}-{name}.{self._starts}",
             node=name,
-            image=inside.image.ready(),
+            image=ready(inside.image),
             argv=inside.argv,
             log=self.log(name),
             environment={**_own_variables(), **command.environment},

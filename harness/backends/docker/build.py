@@ -1,8 +1,12 @@
-"""Building images on the engine, with progress, one process at a time."""
+"""Building images on the engine, with progress, one process at a time.
+
+    python -m fencepost.harness.backends.docker.build TARGET...
+
+fetches these targets and builds their images; or says why it cannot, with exit code 2.
+"""
 
 from __future__ import annotations
 
-import io
 import os
 import shutil
 import subprocess
@@ -10,16 +14,17 @@ import sys
 import tarfile
 import tempfile
 from functools import cache
-from pathlib import Path
 from typing import IO
 
 from docker.errors import DockerException, ImageNotFound
 
+from fencepost.harness.backends.docker.commands import images_of
 from fencepost.harness.backends.docker.engine import engine
-from fencepost.harness.backends.docker.images import DOCKERFILES, Image
-from fencepost.harness.cache_folder import cache_folder
+from fencepost.harness.backends.docker.images import DOCKERFILES, Image, NamedImage
+from fencepost.harness.cache_folder import locked
 from fencepost.harness.errors import InfrastructureError, UsageError
-from fencepost.harness.targets.jars import locked
+from fencepost.harness.targets.registry import load
+from fencepost.harness.targets.target import Target
 
 OWN_BASE = "fencepost-base:bookworm"
 """The image that `docker/base` builds."""
@@ -27,21 +32,29 @@ LABEL = "fencepost.image"
 BASE_TIMEOUT = 1800
 
 
+def prepare_images(target: Target) -> list[str]:
+    """Return the tags of all images that a prepared target's nodes need: a build takes longer than a start may."""
+    return [ready(image) for image in images_of(target)]
+
+
 @cache
-def built(image: Image) -> str:
-    """Return the tag of an image; build it if it is missing, under a lock between processes."""
-    base = _base(_default_base(image))
+def ready(image: Image) -> str:
+    """Return the tag of an image; build it if it is missing, or fetch one that is named.
+
+    UsageError if the engine cannot fetch it, InfrastructureError if it cannot be built.
+    """
+    if isinstance(image, NamedImage):
+        return _fetched(image.title)
+    base = _base(image.base)
     tag = image.tag(base)
-    if _is_there(tag):
-        return tag
-    with locked(cache_folder() / f"image-{image.kind}"):
-        if not _is_there(tag):
-            _build(image, base, tag)
+    if not _is_there(tag):
+        with locked(f"image-{image.kind}"):
+            if not _is_there(tag):
+                _build(image, base, tag)
     return tag
 
 
-def fetched(name: str) -> str:
-    """Return the name of an image that exists here, or that the engine could fetch. UsageError if it could not."""
+def _fetched(name: str) -> str:
     if not _is_there(name):
         _print_progress(f"fetching the image {name}")
         try:
@@ -67,10 +80,9 @@ def _base(default: str) -> str:
     """Return the base image: `$FENCEPOST_BASE`, else one built here before, else the registry's, else build one."""
     if named := os.environ.get("FENCEPOST_BASE"):
         return named
-    if _is_there(OWN_BASE):
-        return OWN_BASE
-    if _is_there(default):
-        return default
+    for tag in (OWN_BASE, default):
+        if _is_there(tag):
+            return tag
     _print_progress(f"fetching the base image {default}")
     try:
         engine().images.pull(default)
@@ -86,7 +98,7 @@ def _own_base(default: str, reason: str) -> str:
             "Debian's packages (apt-get install debootstrap), or name one in FENCEPOST_BASE"
         )
     _print_progress("no image registry is in reach: making a base from Debian's packages, about a minute")
-    with locked(cache_folder() / "image-base"):
+    with locked("image-base"):
         if not _is_there(OWN_BASE):
             done = subprocess.run(
                 [str(DOCKERFILES / "base"), OWN_BASE], capture_output=True, text=True, timeout=BASE_TIMEOUT, check=False
@@ -96,18 +108,10 @@ def _own_base(default: str, reason: str) -> str:
     return OWN_BASE
 
 
-def _default_base(image: Image) -> str:
-    """Return the default base of the Dockerfile."""
-    for line in image.dockerfile.read_text().splitlines():
-        if line.startswith("ARG BASE="):
-            return line.removeprefix("ARG BASE=")
-    raise InfrastructureError(f"{image.dockerfile} has no line ARG BASE=…")
-
-
 def _build(image: Image, base: str, tag: str) -> None:
     _print_progress(f"building the image of {image.title}, {tag}, on {base}")
     failed = f"the image of {image.title} could not be built"
-    said: list[str] = []
+    output: list[str] = []
     with tempfile.TemporaryFile() as context:
         _pack(image, context)
         context.seek(0)
@@ -125,34 +129,40 @@ def _build(image: Image, base: str, tag: str) -> None:
             )
             for line in lines:
                 if "error" in line:
-                    raise InfrastructureError(f"{failed}: {line['error'].strip()}{_tail(said)}")
+                    raise InfrastructureError(f"{failed}: {line['error'].strip()}{_tail(output)}")
                 if text := line.get("stream", "").strip():
-                    said.append(text)
+                    output.append(text)
                     if text.startswith("Step "):
                         _print_progress(f"  {text}")
         except (DockerException, OSError) as error:
-            raise InfrastructureError(f"{failed}: {error}{_tail(said)}") from error
+            raise InfrastructureError(f"{failed}: {error}{_tail(output)}") from error
 
 
 def _print_progress(progress: str) -> None:
     print(progress, file=sys.stderr, flush=True)
 
 
-def _tail(said: list[str]) -> str:
-    return "".join(f"\n  | {line}" for line in said[-10:])
+def _tail(output: list[str]) -> str:
+    return "".join(f"\n  | {line}" for line in output[-10:])
 
 
 def _pack(image: Image, context: IO[bytes]) -> None:
     """Write the build context, identical on every machine: files have no owner and may be read by all users."""
     with tarfile.open(fileobj=context, mode="w") as archive:
         for place, path in sorted({**image.context, "Dockerfile": image.dockerfile}.items()):
-            _add(archive, place, path)
+            entry, status = tarfile.TarInfo(place), path.stat()
+            entry.size, entry.mtime = status.st_size, int(status.st_mtime)
+            entry.mode = 0o755 if os.access(path, os.X_OK) else 0o644
+            with path.open("rb") as content:
+                archive.addfile(entry, content)
 
 
-def _add(archive: tarfile.TarFile, place: str, path: Path) -> None:
-    content = path.read_bytes()
-    entry = tarfile.TarInfo(place)
-    entry.size = len(content)
-    entry.mode = 0o755 if os.access(path, os.X_OK) else 0o644
-    entry.mtime = int(path.stat().st_mtime)
-    archive.addfile(entry, io.BytesIO(content))
+if __name__ == "__main__":
+    try:
+        for name in sys.argv[1:]:
+            target = load(name)
+            target.prepare()
+            prepare_images(target)
+    except (InfrastructureError, UsageError) as message:
+        print(f"fencepost: {message}", file=sys.stderr)
+        sys.exit(2)

@@ -56,10 +56,9 @@ class PodEnvironment:
 
     layout: Layout
     backend: DockerBackend
-    network: PodNetwork
+    containers: NodeContainers
 
     def __init__(self, spec: EnvironmentSpec) -> None:
-        self.containers = NodeContainers(self)
         self._spec = spec
         self._stack = ExitStack()
         self._broken: list[str] = []
@@ -72,8 +71,8 @@ class PodEnvironment:
             lease = Lease.acquire(folder.path, lambda addresses: on_this_machine(lay_out(addresses)))
             stack.callback(lease.release)
             tag = f"fencepost-{lease.addresses.k}-{secrets.token_hex(3)}"
-            self.network = stack.enter_context(PodNetwork(folder.path, tag, lease.addresses.k))
-            self.layout = lay_out(PodAddresses(lease.addresses.k, self.network.range))
+            network = stack.enter_context(PodNetwork(folder.path, tag, lease.addresses.k))
+            self.layout = lay_out(PodAddresses(lease.addresses.k, network.range))
             machine = ProcessBackend(folder.processes, folder.logs, self._machine_exited)
             self._machine = machine
             stack.callback(machine.stop_all)
@@ -82,9 +81,10 @@ class PodEnvironment:
             containers = Containers(folder.path)
             stack.callback(containers.sweep)
             stack.callback(self._remove_pods, containers)
-            self._start_pods(containers, tag)
-            self.backend = DockerBackend(folder, containers, tag, self._pod_id, self._spec.on_exit)
+            self._start_pods(containers, tag, network.name)
+            self.backend = DockerBackend(folder, containers, tag, lambda node: self._pods[node].id, self._spec.on_exit)
             stack.callback(self.backend.stop_all)
+            self.containers = NodeContainers(network, self._pod, self.backend.container_of)
             await_version(self._sites)
             self._sites.populate(_site_links(self.layout))
             self._stack = stack.pop_all()
@@ -113,21 +113,18 @@ class PodEnvironment:
     def broken(self) -> list[str]:
         return self._broken
 
-    def _pod_id(self, node: str) -> str:
-        return self._pods[node].id
-
-    def pod(self, node: str) -> Pod:
+    def _pod(self, node: str) -> Pod:
         self.layout.node(node)
         return self._pods[node]
 
-    def _start_pods(self, containers: Containers, tag: str) -> None:
+    def _start_pods(self, containers: Containers, tag: str, network: str) -> None:
         shared = self._spec.folder.path / PODS
         shared.mkdir()
         for node in self.layout.nodes:
             self._pods[node.name] = Pod(node, self.layout, shared / node.name, self._spec.folder, self._broken.append)
         with ThreadPoolExecutor(AT_ONCE) as pool:
             try:
-                starts = [pool.submit(pod.start, containers, tag, self.network.name) for pod in self._pods.values()]
+                starts = [pool.submit(pod.start, containers, tag, network) for pod in self._pods.values()]
                 for each in starts:
                     each.result()
             except BaseException:  # removal must see every container, so wait until no start is under way

@@ -6,19 +6,22 @@ none of that tag, so a change of the source tree is in the next run, and nothing
 
 from __future__ import annotations
 
-import ast
 import hashlib
 import os
 import re
+import subprocess
+import sys
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
 
+from fencepost.harness.backends.docker import wheels
+from fencepost.harness.backends.docker.wheels import ROOT
 from fencepost.harness.errors import InfrastructureError, UsageError
 from fencepost.harness.network.server import find_toxiproxy
+from fencepost.harness.targets.target import FILES
 
-ROOT = Path(__file__).parents[4]
 DOCKERFILES = ROOT / "fencepost" / "docker"
 """The folder `docker/`, which is a part of the package."""
 JARS, LOGGING, ARCHIVE = "/opt/jars", "/opt/fencepost", "/opt/archive/classes.jsa"
@@ -43,6 +46,14 @@ class Image:
     def dockerfile(self) -> Path:
         return DOCKERFILES / self.kind / "Dockerfile"
 
+    @property
+    def base(self) -> str:
+        """The default base of the Dockerfile."""
+        for line in self.dockerfile.read_text().splitlines():
+            if line.startswith("ARG BASE="):
+                return line.removeprefix("ARG BASE=")
+        raise InfrastructureError(f"{self.dockerfile} has no line ARG BASE=…")
+
     def tag(self, base: str) -> str:
         """`fencepost-KIND:` and twelve digits, on that base."""
         digest = hashlib.sha256(self.dockerfile.read_bytes())
@@ -51,23 +62,9 @@ class Image:
             digest.update(f"{place}\0{_content(path)}\0".encode())
         return f"fencepost-{self.kind}:{digest.hexdigest()[:12]}"
 
-    def ready(self) -> str:
-        """Return the tag of the image; build it first if it is missing."""
-        # `commands` and bundles describe images without the package docker, which only the build needs.
-        from fencepost.harness.backends.docker.build import built
-
-        return built(self)
-
 
 class NamedImage(Image):
     """An image that a target file names, used as it is. `title` is its name."""
-
-    def ready(self) -> str:
-        """Return its name; fetch it first if this machine does not have it."""
-        # As in `Image.ready`.
-        from fencepost.harness.backends.docker.build import fetched
-
-        return fetched(self.title)
 
 
 @cache
@@ -82,8 +79,6 @@ def reference_image(module: str, fetch: bool = True) -> Image:
 
     Without `fetch`, wheels that this machine does not have are fetched when the image is built.
     """
-    from fencepost.harness.backends.docker.wheels import wheels, wheels_or_requirements
-
     root = _root_of_sources()
     folder = root.joinpath(*module.split("."))
     if not folder.is_dir():  # a module in a package: the package is what is copied
@@ -91,7 +86,7 @@ def reference_image(module: str, fetch: bool = True) -> Image:
     if not (folder / "__init__.py").is_file():
         raise InfrastructureError(f"there is no package {folder} to make an image of")
     sources = {*_sources(root / "fencepost" / "cluster_impl"), *_sources(folder), *_packages_above(folder, root)}
-    context = {f"wheels/{path.name}": path for path in (wheels() if fetch else wheels_or_requirements())}
+    context = {f"wheels/{path.name}": path for path in (wheels.wheels() if fetch else wheels.wheels_or_requirements())}
     context |= {f"code/{path.relative_to(root)}": path for path in sources}
     return Image("reference", "the reference cluster", context)
 
@@ -112,10 +107,7 @@ def java_image(kind: str, jars: tuple[Path, ...]) -> Image:
     if missing := [jar for jar in jars if not jar.is_file()]:
         raise InfrastructureError(f"{missing[0]} is not there, so no image can be made of it")
     context = {f"jars/{jar.name}": jar for jar in jars}
-    logging = ROOT / "fencepost" / "harness" / "targets"
-    context |= {
-        f"logging/{path.name}": path for pattern in ("log*.properties", "log*.xml") for path in logging.glob(pattern)
-    }
+    context |= {f"logging/{path.name}": path for path in FILES.glob("log*.*") if path.suffix in (".properties", ".xml")}
     context["record"] = DOCKERFILES / kind / "record"
     if kind == "zookeeper":
         return Image(kind, "ZooKeeper", context)
@@ -125,38 +117,10 @@ def java_image(kind: str, jars: tuple[Path, ...]) -> Image:
 
 def modules_of(name: str) -> list[Path]:
     """Return the files of this source tree that are loaded by the import of a module."""
-    found: dict[str, Path] = {}
-    _collect(name, found)
-    return sorted(found.values())
-
-
-def _collect(name: str, found: dict[str, Path]) -> None:
-    parts = name.split(".")
-    for length in range(1, len(parts) + 1):
-        part = ".".join(parts[:length])
-        if part in found:
-            continue
-        path = _file(part)
-        if path is None:
-            return
-        found[part] = path
-        for imported in _imports(path):
-            _collect(imported, found)
-
-
-def _file(module: str) -> Path | None:
-    place = ROOT.joinpath(*module.split("."))
-    return next((path for path in (place / "__init__.py", place.with_suffix(".py")) if path.is_file()), None)
-
-
-def _imports(path: Path) -> Iterator[str]:
-    """Yield the imports at the top level of a module: modules, and names that may be modules."""
-    for node in ast.parse(path.read_text()).body:
-        if isinstance(node, ast.Import):
-            yield from (alias.name for alias in node.names)
-        elif isinstance(node, ast.ImportFrom) and node.module:
-            yield node.module
-            yield from (f"{node.module}.{alias.name}" for alias in node.names)
+    script = f"import sys; sys.path.insert(0, {str(ROOT)!r}); import {name}; "
+    script += "print(*(getattr(module, '__file__', None) for module in sys.modules.values()), sep='\\n')"
+    done = subprocess.run([sys.executable, "-I", "-S", "-c", script], capture_output=True, text=True, check=True)
+    return sorted(path for path in map(Path, done.stdout.splitlines()) if path.is_relative_to(ROOT / "fencepost"))
 
 
 def _sources(package: Path) -> list[Path]:

@@ -3,41 +3,45 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING
+from typing import TypeVar
 
 from docker.errors import APIError, DockerException
 
 from fencepost.faults.capabilities import CapabilityError, Limits
 from fencepost.harness.backends.docker import cgroups
+from fencepost.harness.backends.docker.containers import Container
 from fencepost.harness.backends.docker.engine import engine
+from fencepost.harness.backends.docker.networks import PodNetwork
+from fencepost.harness.backends.docker.pod import Pod
 from fencepost.harness.errors import InfrastructureError
-
-if TYPE_CHECKING:
-    from fencepost.harness.backends.docker.environment import PodEnvironment
 
 PERIOD = 100_000
 """Microseconds: the kernel hands out a share of the processor in periods of this length."""
 NO_QUOTA = -1
 LOOPS = "1 2 3 4 5 6 7 8"
 
+T = TypeVar("T")
+
 
 class NodeContainers:
     """Implements `fencepost.faults.capabilities.Containers`."""
 
-    def __init__(self, pods: PodEnvironment) -> None:
-        self._pods = pods
+    def __init__(
+        self, network: PodNetwork, pod_of: Callable[[str], Pod], container_of: Callable[[str], Container]
+    ) -> None:
+        self._network = network
+        self._pod_of = pod_of
+        self._container_of = container_of
 
     def disconnect(self, node: str) -> None:
-        self._request(f"disconnect {node}", lambda: self._pods.network.disconnect(self._pods.pod(node).id))
+        self._request(f"disconnect {node}", lambda: self._network.disconnect(self._pod_of(node).id))
 
     def connect(self, node: str) -> None:
-        pod = self._pods.pod(node)
-        self._request(f"connect {node}", lambda: self._pods.network.connect(pod.id, pod.node.address))
+        pod = self._pod_of(node)
+        self._request(f"connect {node}", lambda: self._network.connect(pod.id, pod.node.address))
 
     def address(self, node: str) -> str | None:
-        found: list[str | None] = []
-        self._request(f"ask about {node}", lambda: found.append(self._pods.network.address_of(self._pods.pod(node).id)))
-        return found[0]
+        return self._request(f"ask about {node}", lambda: self._network.address_of(self._pod_of(node).id))
 
     def limit_memory(self, node: str, bytes_: int | None) -> None:
         """Limit the memory; None sets that of the machine, since the engine cannot remove a limit."""
@@ -48,10 +52,10 @@ class NodeContainers:
         self._update(node, cpu_period=PERIOD, cpu_quota=NO_QUOTA if cpus is None else round(cpus * PERIOD))
 
     def limits(self, node: str) -> Limits:
-        return cgroups.limits(self._pods.backend.container_of(node).pid)
+        return cgroups.limits(self._container_of(node).pid)
 
     def spin(self, node: str, seconds: float) -> None:
-        container = self._pods.backend.container_of(node)
+        container = self._container_of(node)
         # Several, since on a busy machine each gets little, and `timeout` ends all that it started.
         loop = ["timeout", f"{seconds:g}", "sh", "-c", f"for each in {LOOPS}; do while :; do :; done & done; wait"]
 
@@ -62,13 +66,13 @@ class NodeContainers:
         self._request(f"run a loop in {node}", run)
 
     def _update(self, node: str, **limits: int) -> None:
-        container = self._pods.backend.container_of(node)
+        container = self._container_of(node)
         self._request(f"limit {node}", lambda: engine().api.update_container(container.id, **limits))
 
-    def _request(self, what: str, call: Callable[[], object]) -> None:
+    def _request(self, what: str, call: Callable[[], T]) -> T:
         """Raise CapabilityError if the engine refuses a request, InfrastructureError if it does not answer."""
         try:
-            call()
+            return call()
         except APIError as error:
             raise CapabilityError(f"the engine refused to {what}: {error.explanation or error}") from error
         except (DockerException, OSError) as error:

@@ -8,6 +8,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 from fencepost.harness.backends.docker.agent import FOLDER, SOCKET
+from fencepost.harness.backends.docker.build import ready
 from fencepost.harness.backends.docker.containers import Container, Containers, ContainerSpec, give
 from fencepost.harness.backends.docker.dialling import reaches_agent
 from fencepost.harness.backends.docker.forwarder import TcpForwarder
@@ -65,7 +66,7 @@ class Pod:
         spec = ContainerSpec(
             name=f"{tag}-pod-{self.node.name}",
             node=self.node.name,
-            image=pod_image().ready(),
+            image=ready(pod_image()),
             argv=["python3", "-m", AGENT, str(self._api), *accept_delays],
             log=self._log,
             shared={self.folder: str(FOLDER)},

@@ -13,7 +13,7 @@ from typing import Any
 
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
-from fencepost.harness.backends.docker.images import DOCKERFILES, Image
+from fencepost.harness.backends.docker.images import DOCKERFILES
 from fencepost.harness.backends.docker.wheels import REQUIREMENTS
 from fencepost.harness.errors import UsageError
 from fencepost.harness.plan.file import load_plan
@@ -156,7 +156,7 @@ def _words(folder: RunFolder, plan: Plan, version: str, found: Topology, planned
         "volumes": volumes,
         "entries": found.entries,
         "sites_api": API_PORTS,
-        "bases": {kind: _base(image) for kind, image in found.images.items()},
+        "bases": {kind: image.base for kind, image in found.images.items()},
         "bootstrap": found.bootstrap,
         "topics": plan.topics,
         "actions": planned.actions,
@@ -176,10 +176,3 @@ def _without_a_copy(plan: Plan) -> Iterator[str]:
                 f"{node.name}: in the run it started on a copy of the directory that {node.duplicate_of} had then; "
                 "here its directory is empty."
             )
-
-
-def _base(image: Image) -> str:
-    for line in image.dockerfile.read_text().splitlines():
-        if line.startswith("ARG BASE="):
-            return line.removeprefix("ARG BASE=")
-    raise UsageError(f"{image.dockerfile} names no base")

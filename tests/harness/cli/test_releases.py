@@ -8,14 +8,14 @@ from pathlib import Path
 
 import pytest
 
-from fencepost.harness.targets.coordinates import ARTIFACT
+from fencepost.harness.targets.jars import ARTIFACT
 from fencepost.harness.targets.registry import load_file
 from fencepost.results.records.folder import Manifest, RunFolder
 from fencepost.results.records.verdict import RunVerdict, Verdict
 from fencepost.results.store.store import Store
 from fencepost.results.store.tables import RUNS
 from tests.harness.cli.conftest import Fencepost
-from tests.harness.targets.test_published import stand_in_for_maven
+from tests.harness.targets.test_maven import stand_in_for_maven
 
 
 def _run(runs: Path, name: str, version: str, verdict: Verdict, day: int) -> None:

@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
+from fencepost.harness.cache_folder import COMPLETE
 from fencepost.harness.errors import InfrastructureError
-from fencepost.harness.targets.coordinates import coordinates, core_jar, major_minor
-from fencepost.harness.targets.jars import COMPLETE, class_path, kafka_jars
+from fencepost.harness.targets.jars import class_path, coordinates, kafka_jars, major_minor
 
 MAVEN = """#!{python}
 import pathlib, sys, time
@@ -114,7 +114,6 @@ def test_each_release_has_its_scala_its_logger_and_what_java_no_longer_brings(
     (_, artifact, wanted), *others = coordinates(version)
     assert (artifact, wanted) == (f"kafka_{scala}", version)
     assert {name for _, name, _ in others} == beside
-    assert core_jar(version) == f"kafka_{scala}-{version}.jar"
 
 
 def test_an_unpacked_old_release_gets_a_client_that_connects(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

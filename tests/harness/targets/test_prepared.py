@@ -6,7 +6,6 @@ from pathlib import Path
 import pytest
 
 from fencepost.harness.errors import InfrastructureError
-from fencepost.harness.targets.archives import DoesNotRun
 from fencepost.harness.targets.prepared import prepare
 
 pytestmark = pytest.mark.integration
@@ -76,7 +75,7 @@ def test_without_a_class_archive_nodes_still_start(capsys: pytest.CaptureFixture
 
 
 def test_a_release_that_does_not_start_is_refused_in_one_line_and_is_tried_again() -> None:
-    with pytest.raises(DoesNotRun) as raised:
+    with pytest.raises(InfrastructureError) as raised:
         prepare("9.9.9", Jvm("unstarted"))
     assert "\n" not in str(raised.value)
     assert "Apache Kafka 9.9.9 does not run on this machine" in str(raised.value)

@@ -72,7 +72,7 @@ def nowhere(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.delenv("ZOOKEEPER_HOME", raising=False)
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
     monkeypatch.setattr(zookeeper_jars, "DEBIAN", tmp_path / "debian")
-    monkeypatch.setattr(zookeeper_jars, "find_spec", lambda name: None)
+    monkeypatch.setattr(zookeeper_jars, "pyspark_jars", lambda: None)
     return tmp_path
 
 

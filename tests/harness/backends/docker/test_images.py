@@ -9,7 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from fencepost.harness.backends.docker.images import AGENT, DOCKERFILES, ROOT, Image, modules_of
+from fencepost.harness.backends.docker.images import AGENT, DOCKERFILES, Image, modules_of
+from fencepost.harness.backends.docker.wheels import ROOT
 
 
 @pytest.fixture

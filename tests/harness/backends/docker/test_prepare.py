@@ -7,7 +7,7 @@ import sys
 from types import SimpleNamespace
 from typing import Any, cast
 
-from fencepost.harness.backends.docker.prepare import images_of
+from fencepost.harness.backends.docker.commands import images_of
 from fencepost.harness.processes.command import Command
 from fencepost.harness.targets.registry import load_file
 from fencepost.harness.targets.target import Target
@@ -34,7 +34,7 @@ def test_a_single_release_needs_one_image_beside_that_of_the_pods() -> None:
 
 
 def test_a_target_that_is_not_known_is_named_before_anything_is_built() -> None:
-    command = [sys.executable, "-m", "fencepost.harness.backends.docker.prepare", "nosuch"]
+    command = [sys.executable, "-m", "fencepost.harness.backends.docker.build", "nosuch"]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     assert done.returncode == 2
     assert done.stderr.startswith("fencepost: there is no target 'nosuch'")

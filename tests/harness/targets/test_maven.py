@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from fencepost.harness.errors import InfrastructureError
-from fencepost.harness.targets.published import published
+from fencepost.harness.targets.maven import published
 
 MAVEN = """#!{python}
 import pathlib
