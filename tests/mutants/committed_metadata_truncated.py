@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from fencepost.cluster_impl.designs.quorum.raft.core import RaftCore
+from fencepost.cluster_impl.designs.quorum.raft.following import FollowerProtocol
 from fencepost.cluster_impl.designs.quorum.raft.messages import EpochEnd
 from tests.mutants.defect import QUORUM, Defect
 
@@ -17,10 +17,10 @@ DEFECT = Defect(
 
 
 def apply() -> None:
-    honest = RaftCore._truncate
+    honest = FollowerProtocol._truncate
 
-    def obedient(self: RaftCore, diverging: EpochEnd, now: float) -> None:
-        self.high_watermark = min(self.high_watermark, self.log.truncation_point(diverging))
+    def obedient(self: FollowerProtocol, diverging: EpochEnd, now: float) -> None:
+        self.log.high_watermark = min(self.log.high_watermark, self.log.shape.truncation_point(diverging))
         honest(self, diverging, now)
 
-    RaftCore._truncate = obedient  # type: ignore[method-assign]
+    FollowerProtocol._truncate = obedient  # type: ignore[method-assign]

@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from fencepost.cluster_impl.designs.quorum.raft.core import RaftCore
+from fencepost.cluster_impl.designs.quorum.raft.elections import ElectionProtocol
 from fencepost.cluster_impl.designs.quorum.raft.messages import FetchRequest, FetchSnapshotRequest, Request
 from fencepost.cluster_impl.storage import directory
 from fencepost.cluster_impl.storage.directory import Owner
@@ -22,9 +23,9 @@ DEFECT = Defect(
 
 
 def apply() -> None:
-    refusal, claim, refused_fetch = RaftCore._refusal, directory._claim, RaftCore._fetch_refusal
+    refusal, claim, refused_fetch = ElectionProtocol._refusal, directory._claim, RaftCore._fetch_refusal
 
-    def accepting(self: RaftCore, request: Request, cluster_id: str | None, sender: int) -> Error:
+    def accepting(self: ElectionProtocol, request: Request, cluster_id: str | None, sender: int) -> Error:
         return refusal(self, request, None, sender)
 
     def fetch_accepting(self: RaftCore, request: FetchRequest | FetchSnapshotRequest) -> Error:
@@ -36,6 +37,6 @@ def apply() -> None:
             cluster_id = directory._properties(path.read_text("utf-8"), "=")["cluster.id"]
         claim(path, cluster_id, node_id, owner)
 
-    RaftCore._refusal = accepting  # type: ignore[method-assign]
+    ElectionProtocol._refusal = accepting  # type: ignore[method-assign]
     RaftCore._fetch_refusal = fetch_accepting  # type: ignore[method-assign]
     directory._claim = claiming

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from fencepost.cluster_impl.designs.quorum.raft.core import RaftCore
+from fencepost.cluster_impl.designs.quorum.raft.elections import ElectionProtocol
 from fencepost.cluster_impl.designs.quorum.raft.messages import Request, VoteRequest
 from fencepost.cluster_impl.wire.errors import Error
 from tests.mutants.defect import QUORUM, Defect
@@ -18,9 +18,9 @@ DEFECT = Defect(
 
 
 def apply() -> None:
-    honest = RaftCore._refusal
+    honest = ElectionProtocol._refusal
 
-    def careless(self: RaftCore, request: Request, cluster_id: str | None, sender: int) -> Error:
+    def careless(self: ElectionProtocol, request: Request, cluster_id: str | None, sender: int) -> Error:
         return honest(self, request, None if isinstance(request, VoteRequest) else cluster_id, sender)
 
-    RaftCore._refusal = careless  # type: ignore[method-assign]
+    ElectionProtocol._refusal = careless  # type: ignore[method-assign]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from fencepost.cluster_impl.designs.quorum.raft.core import RaftCore
+from fencepost.cluster_impl.designs.quorum.raft.following import FollowerProtocol
 from fencepost.cluster_impl.designs.quorum.raft.messages import EpochEnd
 from tests.mutants.defect import QUORUM, Defect
 
@@ -16,8 +16,8 @@ DEFECT = Defect(
 
 
 def apply() -> None:
-    RaftCore._begin_download = _passes_over  # type: ignore[method-assign]
+    FollowerProtocol._begin_download = _passes_over  # type: ignore[method-assign]
 
 
-def _passes_over(self: RaftCore, snapshot: EpochEnd) -> None:
+def _passes_over(self: FollowerProtocol, snapshot: EpochEnd) -> None:
     return None

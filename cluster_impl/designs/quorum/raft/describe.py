@@ -35,7 +35,7 @@ def describe_quorum(
         error_code=Error.NONE if core.leadership else Error.NOT_LEADER_OR_FOLLOWER,
         leader_id=_UNKNOWN if core.leader_id is None else core.leader_id,
         leader_epoch=core.epoch,
-        high_watermark=core.high_watermark,
+        high_watermark=core.log.high_watermark,
         current_voters=_voters(core, clock),
         observers=_observers(core, clock),
     )

@@ -175,7 +175,7 @@ class RaftNode:
     @property
     def last_stable_offset(self) -> int:
         """All records below this offset are committed."""
-        return self._running.high_watermark
+        return self._running.log.high_watermark
 
     @property
     def end_offset(self) -> int:
@@ -235,9 +235,9 @@ class RaftNode:
     @property
     def snapshot_offset(self) -> int:
         """The end of the newest snapshot of this node, 0 without one."""
-        if self._core is None or not self._core.snapshots:
+        if self._core is None or not self._core.log.snapshots:
             return 0
-        return self._core.snapshots[-1].end_offset
+        return self._core.log.snapshots[-1].end_offset
 
     def start_snapshot(self) -> None:
         """Begin to write a snapshot of the committed records, unless one is being written or would say nothing new."""

@@ -8,6 +8,7 @@ from fencepost.cluster_impl.designs.quorum.raft import effects as fx
 from fencepost.cluster_impl.designs.quorum.raft.leadership import Leadership
 from fencepost.cluster_impl.designs.quorum.raft.log_shape import LogShape
 from fencepost.cluster_impl.designs.quorum.raft.messages import EndQuorumEpochRequest, EpochEnd, FetchResponse, Request
+from fencepost.cluster_impl.designs.quorum.raft.replicated_log import ReplicatedLog
 from fencepost.cluster_impl.designs.quorum.raft.state import QuorumState, VoterRole
 from fencepost.cluster_impl.designs.quorum.raft.voters import VoterHistory, VoterSet
 from fencepost.cluster_impl.wire.errors import Error
@@ -106,18 +107,14 @@ class RoleMachine:
         """
         self.settings = settings
         self.state = state
-        self.log = log
+        self.log = ReplicatedLog(log, snapshots, self._emit)
         self.role = VoterRole.UNATTACHED
-        self.snapshots = snapshots
-        self.high_watermark = snapshots[-1].end_offset if snapshots else 0
-        self.durable_end = log.end_offset
         self.leadership: Leadership | None = None
         self._random = random
         self.voters = voters or VoterHistory(VoterSet(tuple((voter, "", 0) for voter in sorted(settings.voters))))
         self._count_by(self.voters.latest)
         self._effects: list[fx.Effect] = []
         self._outbox = Outbox()
-        self._flushing = False
         self._granted: set[int] = set()
         self._refused: set[int] = set()
         self._heard_leader_at = float("-inf")
@@ -195,11 +192,9 @@ class RoleMachine:
     def _become_leader(self, now: float) -> None:
         granted = tuple(sorted(self._granted))
         self._become(VoterRole.LEADER, replace(self.state, leader_id=self.node_id), float("inf"))
-        start = self.log.end_offset
         voters = self.voters.latest.ids
-        self.leadership = Leadership(self.node_id, voters, start, now)
-        self._emit(fx.AppendLeaderChange(start, self.epoch, self.node_id, tuple(sorted(voters)), granted))
-        self.log.append(self.epoch, start + 1)
+        self.leadership = Leadership(self.node_id, self.epoch, voters, self.log, now, self._emit)
+        self.log.append_leader_change(self.epoch, self.node_id, tuple(sorted(voters)), granted)
 
     def _end_leadership(self, now: float) -> None:
         assert self.leadership is not None

@@ -12,9 +12,9 @@ import pytest
 
 from fencepost.cluster_impl.config.nodes import QuorumControllerNodeConfig
 from fencepost.cluster_impl.designs.quorum.controller.node import ControllerNode
-from fencepost.cluster_impl.designs.quorum.raft.core import CommittedRecordsAtRisk
 from fencepost.cluster_impl.designs.quorum.raft.metadata_log import MetadataLog
 from fencepost.cluster_impl.designs.quorum.raft.node import RaftNode
+from fencepost.cluster_impl.designs.quorum.raft.replicated_log import CommittedRecordsAtRisk
 from fencepost.cluster_impl.failures import NodeFailure, StartupError
 from fencepost.cluster_impl.node import run_node
 from fencepost.cluster_impl.storage.checkpoints import REPLICATION_OFFSETS

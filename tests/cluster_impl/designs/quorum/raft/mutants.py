@@ -21,8 +21,10 @@ from fencepost.cluster_impl.designs.quorum.raft.voters import VoterHistory, Vote
 class CommitsOlderEpochs(RaftCore):
     """Counts copies of records of an earlier epoch (Raft, 5.4.2, figure 8)."""
 
-    def _committable(self, leadership: Leadership, offset: int) -> bool:
-        return True
+    def _become_leader(self, now: float) -> None:
+        super()._become_leader(now)
+        assert self.leadership is not None
+        self.leadership._committable = lambda offset: True  # type: ignore[method-assign]
 
 
 class ForgetsItsVote(RaftCore):
@@ -51,8 +53,8 @@ class TruncatesTooLittle(RaftCore):
     """Trusts the offset alone when the leader's epoch is not in its own log."""
 
     def _truncate(self, diverging: EpochEnd, now: float) -> None:
-        self.log.truncate(diverging.end_offset)
-        self.durable_end = min(self.durable_end, diverging.end_offset)
+        self.log.shape.truncate(diverging.end_offset)
+        self.log.durable_end = min(self.log.durable_end, diverging.end_offset)
         self._emit(fx.Truncate(diverging.end_offset))
 
 
@@ -62,7 +64,7 @@ class CommitsWhatDiverges(RaftCore):
     def _fetch_answered(self, peer: int, response: FetchResponse, now: float) -> None:
         super()._fetch_answered(peer, response, now)
         if response.diverging is not None:
-            self._commit(min(response.high_watermark, self.log.end_offset))
+            self.log.commit(min(response.high_watermark, self.log.end_offset))
 
 
 class NeverResigns(RaftCore):
@@ -76,7 +78,7 @@ class CountsBeforeFsync(RaftCore):
     """Counts its own copy as soon as it is written."""
 
     def _done(self, now: float) -> list[fx.Effect]:
-        self.durable_end = self.log.end_offset
+        self.log.durable_end = self.log.end_offset
         return super()._done(now)
 
 
@@ -111,8 +113,9 @@ class LeadsWithoutAMajority(RaftCore):
 class ServesWhatIsCut(RaftCore):
     """Never sends a follower to a snapshot."""
 
-    def _needs_snapshot(self, log_end: EpochEnd) -> bool:
-        return False
+    def _become_leader(self, now: float) -> None:
+        super()._become_leader(now)
+        self.log.needs_snapshot = lambda fetcher_end: False  # type: ignore[method-assign]
 
 
 class SnapshotsUncommitted(RaftCore):
@@ -135,7 +138,7 @@ class ForgetsWhatASnapshotCommits(RaftCore):
 
     def snapshot_installed(self, snapshot: EpochEnd, now: float, voters: VoterSet | None = None) -> list[fx.Effect]:
         effects = super().snapshot_installed(snapshot, now, voters)
-        self.log = LogShape((), snapshot.end_offset, EpochEnd(0, snapshot.end_offset))
+        self.log.shape = LogShape((), snapshot.end_offset, EpochEnd(0, snapshot.end_offset))
         return effects
 
 

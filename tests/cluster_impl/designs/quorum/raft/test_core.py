@@ -7,7 +7,7 @@ from typing import TypeVar
 import pytest
 
 from fencepost.cluster_impl.designs.quorum.raft import effects as fx
-from fencepost.cluster_impl.designs.quorum.raft.core import CommittedRecordsAtRisk, NotLeader, RaftCore
+from fencepost.cluster_impl.designs.quorum.raft.core import NotLeader, RaftCore
 from fencepost.cluster_impl.designs.quorum.raft.log_shape import LogShape
 from fencepost.cluster_impl.designs.quorum.raft.messages import (
     OBSERVER,
@@ -24,6 +24,7 @@ from fencepost.cluster_impl.designs.quorum.raft.messages import (
     VoteRequest,
     VoteResponse,
 )
+from fencepost.cluster_impl.designs.quorum.raft.replicated_log import CommittedRecordsAtRisk
 from fencepost.cluster_impl.designs.quorum.raft.roles import VoterSettings
 from fencepost.cluster_impl.designs.quorum.raft.state import QuorumState, VoterRole
 from fencepost.cluster_impl.wire.errors import Error
@@ -209,7 +210,7 @@ def test_copies_of_older_epochs_commit_nothing_before_one_of_the_leaders_own(
     effects = leader.fetch(2, EpochEnd(1, 4))
     assert bool(of_kind(effects, fx.HighWatermarkAdvance)) is commits
     leader.fetch(2, EpochEnd(3, 5))
-    assert leader.core.high_watermark == 5
+    assert leader.core.log.high_watermark == 5
 
 
 def test_a_leader_does_not_count_its_own_copy_before_it_is_durable() -> None:
@@ -343,7 +344,7 @@ def test_a_fetch_from_no_voter_or_in_no_epoch_moves_nothing() -> None:
         leader.fetch(replica, EpochEnd(1, 1))
     refused = leader.fetch(2, EpochEnd(1, 1), epoch=UNKNOWN_EPOCH)
     assert the(refused, fx.Reply).response.error is Error.FENCED_LEADER_EPOCH
-    assert leader.core.high_watermark == 0
+    assert leader.core.log.high_watermark == 0
     leader.tick(FETCH_TIMEOUT)
     assert leader.core.role is not VoterRole.LEADER
 
@@ -353,7 +354,7 @@ def test_a_log_that_diverges_learns_where_and_is_not_counted() -> None:
     leader.lead()
     effects = leader.fetch(2, EpochEnd(2, 7))
     assert the(effects, fx.Reply).response == FetchResponse(Error.NONE, 4, 1, 0, diverging=EpochEnd(1, 4))
-    assert leader.core.high_watermark == 0
+    assert leader.core.log.high_watermark == 0
 
 
 @pytest.mark.parametrize(("core", "commits"), [(RaftCore, False), (mutants.CommitsWhatDiverges, True)])
@@ -389,7 +390,7 @@ def test_batches_that_leave_a_hole_are_not_appended() -> None:
     follower.follow(leader=2, epoch=1)
     effects = follower.answer(2, FetchResponse(Error.NONE, 1, 2, 9, batches=(RaftBatch(1, 3, 1, b""),)))
     assert not of_kind(effects, fx.Append)
-    assert follower.core.high_watermark == 0
+    assert follower.core.log.high_watermark == 0
     assert not of_kind(effects, fx.Send), "asked again after a pause"
 
 

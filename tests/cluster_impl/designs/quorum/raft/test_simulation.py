@@ -7,7 +7,8 @@ import sys
 
 import pytest
 
-from fencepost.cluster_impl.designs.quorum.raft.core import CommittedRecordsAtRisk, RaftCore
+from fencepost.cluster_impl.designs.quorum.raft.core import RaftCore
+from fencepost.cluster_impl.designs.quorum.raft.replicated_log import CommittedRecordsAtRisk
 from fencepost.cluster_impl.designs.quorum.raft.state import VoterRole
 from tests.cluster_impl.designs.quorum.raft import mutants
 from tests.cluster_impl.designs.quorum.raft.oracle import GuaranteeBroken
