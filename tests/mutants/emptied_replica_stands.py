@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from fencepost.cluster_impl.designs.leader_driven.partition.agent import ReplicaAgent
 from fencepost.cluster_impl.designs.leader_driven.partition.situation import Situation
+from fencepost.cluster_impl.designs.leader_driven.partition.states import OpenReplica
 from tests.mutants.defect import LEADER_DRIVEN, Defect
 
 DEFECT = Defect(
@@ -20,5 +21,5 @@ def apply() -> None:
     ReplicaAgent._may_stand = _is_eligible  # type: ignore[method-assign]
 
 
-def _is_eligible(self: ReplicaAgent, found: Situation) -> bool:
-    return found.is_eligible(self._me)
+def _is_eligible(self: ReplicaAgent, replica: OpenReplica, situation: Situation) -> bool:
+    return situation.is_eligible(self._me)

@@ -119,18 +119,17 @@ class BrokerSession:
     def log_dir_failed(self, lost: Iterable[TopicPartition]) -> None:
         """Notify the replicas of a failed log directory."""
         for at in lost:
-            self.replicas.notify(at, lambda agent, now: agent.log_dir_failed(now))
+            self.replicas.notify(at, lambda agent, now: agent.log_dir_failed())
 
     def topic_changed(self, topic: str | None) -> None:
         """Notify the replicas of a topic, None for all topics, that its settings may have changed."""
         for at in list(self.replicas):
             if topic in (None, at.topic):
-                self.replicas.notify(at, lambda agent, now: agent.topic_changed(now))
+                self.replicas.notify(at, lambda agent, now: agent.topic_changed())
 
     def brokers_changed(self) -> None:
         """Notify all replicas that settings of brokers have changed."""
-        for at in list(self.replicas):
-            self.replicas.notify(at, lambda agent, now: agent.settings_changed(now))
+        self.replicas.settings_changed()
 
     def _agent(self, partition: TopicPartition) -> ReplicaAgent:
         return ReplicaAgent(self._context, partition)

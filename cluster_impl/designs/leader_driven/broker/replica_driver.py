@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 from fencepost.cluster_impl.coordination.errors import SessionExpired
 from fencepost.cluster_impl.coordination.execution import Execution
 from fencepost.cluster_impl.coordination.steps import Steps
-from fencepost.cluster_impl.designs.leader_driven.partition.agent import AgentState, ReplicaAgent
+from fencepost.cluster_impl.designs.leader_driven.partition.agent import ReplicaAgent
 from fencepost.cluster_impl.replication.control_plane import (
     IsrOutcome,
     IsrProposal,
@@ -122,6 +122,12 @@ class ReplicaDriver:
         if hosted is not None and not self._is_over:
             self._push(hosted, _PendingInput(make))
 
+    def settings_changed(self) -> None:
+        """Have all replicas take over changed settings of brokers, beside other inputs."""
+        if not self._is_over:
+            for hosted in self._hosted.values():
+                hosted.agent.settings_changed()
+
     async def alter_isr(self, proposal: IsrProposal) -> IsrOutcome:
         """Change the ISR beside other inputs. Raises SessionExpired."""
         hosted = self._hosted.get(TopicPartition(proposal.topic, proposal.partition))
@@ -197,7 +203,7 @@ class ReplicaDriver:
             self._line_up(hosted)
             return
         hosted.is_queued = False
-        if hosted.agent.state is AgentState.STOPPED:
+        if hosted.agent.is_stopped:
             self._hosted.pop(hosted.agent.partition, None)
 
     def _answer(self, hosted: _HostedReplica, entry: _PendingInput, failure: Exception | None) -> None:

@@ -22,7 +22,7 @@ from fencepost.cluster_impl.coordination.steps import (
     Steps,
 )
 from fencepost.cluster_impl.designs.leader_driven import znodes
-from fencepost.cluster_impl.designs.leader_driven.partition.situation import Situation, read_situation
+from fencepost.cluster_impl.designs.leader_driven.partition.situation import ReplicaAssignment, read_situation
 from fencepost.cluster_impl.designs.leader_driven.znodes import NO_EPOCH_YET, IsrState, Leader
 from fencepost.cluster_impl.designs.on_zookeeper.document import MalformedZnode
 from fencepost.cluster_impl.replication.control_plane import TopicPartition
@@ -32,10 +32,14 @@ FIRST_EPOCH = 0
 
 @dataclass(frozen=True, slots=True)
 class ElectionWin:
-    """A won election. `situation` holds the taken epoch and the version of /ISR; its ISR is the last leader's."""
+    """A won election. `in_sync` holds the taken epoch and the version of /ISR; its ISR is the last leader's."""
 
-    situation: Situation
-    epoch: int
+    in_sync: IsrState
+    assigned: ReplicaAssignment
+
+    @property
+    def epoch(self) -> int:
+        return self.in_sync.epoch
 
 
 class ElectionLoss(Enum):
@@ -65,13 +69,11 @@ def stand(me: int, partition: TopicPartition) -> Steps[ElectionWin | ElectionLos
     if isinstance(taken, ElectionLoss):
         yield from give_up(partition)
         return taken
-    assert taken.in_sync is not None
-    epoch = taken.in_sync.epoch
-    [outcome] = yield [SetData(leader, znodes.write_leader(Leader(me, epoch)), version=0)]
-    return ElectionWin(taken, epoch) if isinstance(outcome, Done) else ElectionLoss.OTHER_LEADS
+    [outcome] = yield [SetData(leader, znodes.write_leader(Leader(me, taken.epoch)), version=0)]
+    return taken if isinstance(outcome, Done) else ElectionLoss.OTHER_LEADS
 
 
-def _take_epoch(me: int, partition: TopicPartition) -> Steps[Situation | ElectionLoss]:
+def _take_epoch(me: int, partition: TopicPartition) -> Steps[ElectionWin | ElectionLoss]:
     """Write the next epoch to /ISR. Retry while the last leader may still change the ISR, until its session has
     ended."""
     path = znodes.isr(partition)
@@ -88,7 +90,7 @@ def _take_epoch(me: int, partition: TopicPartition) -> Steps[Situation | Electio
             taken = IsrState(now.in_sync.isr, now.in_sync.epoch + 1)
             [outcome] = yield [SetData(path, znodes.write_isr(taken), now.in_sync.version)]
         if isinstance(outcome, Done):
-            return replace(now, in_sync=replace(taken, version=outcome.version))
+            return ElectionWin(replace(taken, version=outcome.version), now.assigned)
         if isinstance(outcome, Absent) and now.in_sync is None:
             return ElectionLoss.GONE
 

@@ -3,40 +3,21 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
-from uuid import UUID
 
 from fencepost.cluster_impl.coordination.steps import Steps
 from fencepost.cluster_impl.designs.leader_driven.partition import isr_change
+from fencepost.cluster_impl.designs.leader_driven.partition.hosted_topic import HostedTopic
 from fencepost.cluster_impl.designs.leader_driven.partition.replica_context import ReplicaContext
 from fencepost.cluster_impl.designs.leader_driven.partition.situation import ReplicaAssignment
 from fencepost.cluster_impl.designs.leader_driven.state_changes.queue import NoStateChangeQueue, NotQueued, put
 from fencepost.cluster_impl.designs.leader_driven.state_changes.request import StateChange, StateChangeRequest
 from fencepost.cluster_impl.designs.leader_driven.znodes import IsrState
-from fencepost.cluster_impl.replication.control_plane import (
-    NO_LEADER,
-    IsrProposal,
-    PartitionAssignment,
-    TopicPartition,
-)
+from fencepost.cluster_impl.replication.control_plane import IsrProposal, PartitionAssignment, TopicPartition
+from fencepost.cluster_impl.replication.progress import Progress
 
 log = logging.getLogger(__name__)
-
-
-@dataclass(slots=True)
-class HostedTopic:
-    """The topic of a hosted replica. `own` are its settings, which may change; `below` returns the broker's below
-    them."""
-
-    topic_id: UUID
-    own: Mapping[str, str]
-    below: Callable[[], Mapping[str, str]]
-
-    @property
-    def config(self) -> Mapping[str, str]:
-        """The settings that hold now, without defaults."""
-        return {**self.below(), **self.own}
 
 
 class EpochOver(Exception):
@@ -52,7 +33,6 @@ class LeaderTerm:
     """One leader term: what the leader knows, and how it tells the data plane and other brokers."""
 
     context: ReplicaContext
-    partition: TopicPartition
     topic: HostedTopic
     epoch: int
     in_sync: IsrState
@@ -76,9 +56,40 @@ class LeaderTerm:
         return self.context.broker_id
 
     @property
+    def partition(self) -> TopicPartition:
+        return self.topic.partition
+
+    @property
     def others(self) -> tuple[int, ...]:
         """The assigned replicas other than the leader."""
         return tuple(each for each in self.assigned.members if each != self.me)
+
+    def lagging(self, progress: Progress) -> list[int]:
+        """Return the live replicas of AR that have not caught up with the leader's log end.
+
+        "becomeLeader" waits for these, or until KeepInSyncTime is over. Clients are not served meanwhile, so the log
+        end stands still. Followers fetch from the leader during the wait and their progress counts; without that, the
+        wait of the document could never end early.
+        """
+        live = self.context.live()
+        return [
+            replica
+            for replica in self.assigned.replicas
+            if replica != self.me and replica in live and not _has_caught_up(replica, progress)
+        ]
+
+    def first_isr(self, progress: Progress) -> tuple[int, ...]:
+        """Return "the current set of replicas in sync with r", the leader included.
+
+        A broker that is not registered is left out: a process that takes its id later may have fewer records.
+        """
+        live = self.context.live()
+        in_sync = tuple(
+            replica
+            for replica in self.assigned.members
+            if replica == self.me or (replica in live and _has_caught_up(replica, progress))
+        )
+        return in_sync or (self.me,)
 
     def allows(self, proposal: IsrProposal) -> bool:
         """Return True if the proposal was made in this leader term while clients are served."""
@@ -168,41 +179,5 @@ class LeaderTerm:
         return True
 
 
-def without_leader(
-    partition: TopicPartition, topic: HostedTopic, assigned: ReplicaAssignment, *, is_new: bool
-) -> PartitionAssignment:
-    """Return the assignment that opens a replica which neither leads nor follows ("do local recovery of r's log")."""
-    return PartitionAssignment(
-        topic=partition.topic,
-        topic_id=topic.topic_id,
-        partition=partition.partition,
-        replicas=assigned.members,
-        isr=(),
-        leader=NO_LEADER,
-        leader_epoch=-1,
-        leader_term_epoch=-1,
-        version=-1,
-        config=topic.config,
-        is_new=is_new,
-    )
-
-
-def following(
-    partition: TopicPartition, topic: HostedTopic, assigned: ReplicaAssignment, leader: int, in_sync: IsrState
-) -> PartitionAssignment:
-    """Return the assignment of a follower ("becomeFollower").
-
-    The data plane truncates the log to the high watermark and fetches from the leader.
-    """
-    return PartitionAssignment(
-        topic=partition.topic,
-        topic_id=topic.topic_id,
-        partition=partition.partition,
-        replicas=assigned.members,
-        isr=in_sync.isr,
-        leader=leader,
-        leader_epoch=in_sync.epoch,
-        leader_term_epoch=in_sync.epoch,
-        version=in_sync.version,
-        config=topic.config,
-    )
+def _has_caught_up(replica: int, progress: Progress) -> bool:
+    return progress.ends.get(replica, -1) >= progress.log_end_offset

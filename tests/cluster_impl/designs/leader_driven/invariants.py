@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from fencepost.cluster_impl.designs.leader_driven import znodes
-from fencepost.cluster_impl.designs.leader_driven.partition.agent import AgentState
+from fencepost.cluster_impl.designs.leader_driven.partition.states import Following, Leading
 from fencepost.cluster_impl.designs.leader_driven.state_changes.request import (
     StateChange,
     StateChangeRequest,
@@ -92,7 +92,7 @@ class Watcher:
         assert (owner, leader) == (broker.session, Leader(broker.id, epoch)), (
             f"{broker.id} leads {partition} at epoch {epoch} in session {broker.session}, but {leader} is in {owner}"
         )
-        if broker.agents[partition].state is AgentState.LEADING:
+        if isinstance(broker.agents[partition].state, Leading):
             isr = self.isrs[partition].in_sync.isr
             assert broker.id in isr, f"{partition}: {broker.id} serves at epoch {epoch} outside the ISR {isr}"
 
@@ -164,8 +164,9 @@ class Watcher:
         assert agent is not None and replica is not None, f"broker {broker.id} has no replica of {partition}"
         role = ReplicaRole.LEADER if leader.broker_id == broker.id else ReplicaRole.FOLLOWER
         assert (replica.role, replica.leader_epoch) == (role, leader.epoch), f"{partition} on broker {broker.id}"
-        state = AgentState.LEADING if leader.broker_id == broker.id else AgentState.FOLLOWING
-        assert (agent.state, agent.epoch) == (state, leader.epoch), f"{partition} on broker {broker.id}"
+        state = Leading if leader.broker_id == broker.id else Following
+        assert isinstance(agent.state, state), f"{partition} on broker {broker.id}"
+        assert agent.epoch == leader.epoch, f"{partition} on broker {broker.id}"
         if role is ReplicaRole.LEADER:
             known = self.isrs[partition].in_sync
             assert replica.isr.committed == set(known.isr) and replica.isr.version == known.version

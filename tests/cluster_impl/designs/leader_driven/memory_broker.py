@@ -28,6 +28,7 @@ from fencepost.cluster_impl.designs.leader_driven import znodes
 from fencepost.cluster_impl.designs.leader_driven.broker.assigned_replicas import read_assigned_replicas
 from fencepost.cluster_impl.designs.leader_driven.partition.agent import ReplicaAgent
 from fencepost.cluster_impl.designs.leader_driven.partition.replica_context import ReplicaContext
+from fencepost.cluster_impl.designs.leader_driven.partition.states import Leading
 from fencepost.cluster_impl.designs.leader_driven.state_changes.handling import NotStarted, carry_out, drop
 from fencepost.cluster_impl.designs.leader_driven.state_changes.monitor import StateChangeMonitor
 from fencepost.cluster_impl.designs.leader_driven.state_changes.queue import read_waiting
@@ -209,6 +210,11 @@ class MemoryBroker:
         if partition not in self._busy:
             self._busy.add(partition)
             self._add(Task(self._work_off(partition), partial(self._busy.discard, partition)))
+
+    def leading(self, partition: TopicPartition) -> Leading:
+        state = self.agents[partition].state
+        assert isinstance(state, Leading)
+        return state
 
     def _add(self, task: Task) -> None:
         if not task.is_over:

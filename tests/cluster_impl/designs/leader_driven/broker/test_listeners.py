@@ -16,7 +16,7 @@ from fencepost.cluster_impl.designs.leader_driven.broker.assigned_replicas impor
 from fencepost.cluster_impl.designs.leader_driven.broker.queue_listener import QueueListener, make_queue
 from fencepost.cluster_impl.designs.leader_driven.broker.reassigned_listener import ReassignedListener
 from fencepost.cluster_impl.designs.leader_driven.broker.replica_driver import ReplicaDriver
-from fencepost.cluster_impl.designs.leader_driven.partition.agent import AgentState, ReplicaAgent
+from fencepost.cluster_impl.designs.leader_driven.partition.agent import ReplicaAgent
 from fencepost.cluster_impl.designs.leader_driven.state_changes.monitor import StateChangeMonitor
 from fencepost.cluster_impl.designs.leader_driven.state_changes.queue import put, shrink
 from fencepost.cluster_impl.designs.leader_driven.state_changes.request import StateChange, StateChangeRequest
@@ -45,7 +45,7 @@ class TreeExecution:
 class FakeAgent:
     partition: TopicPartition
     done: list[str]
-    state: AgentState = AgentState.FOLLOWING
+    is_stopped: bool = False
     leads: bool = False
 
     def next_tick(self) -> None:
@@ -57,7 +57,7 @@ class FakeAgent:
 
     def close(self, now: float) -> Steps[None]:
         self.done.append(f"close {self.partition}")
-        self.state = AgentState.STOPPED
+        self.is_stopped = True
         yield from ()
 
 

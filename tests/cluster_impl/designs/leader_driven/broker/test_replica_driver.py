@@ -14,7 +14,7 @@ from fencepost.cluster_impl.coordination.errors import SessionExpired
 from fencepost.cluster_impl.coordination.execution import Execution
 from fencepost.cluster_impl.coordination.steps import Exists, Steps
 from fencepost.cluster_impl.designs.leader_driven.broker.replica_driver import AT_ONCE, ReplicaDriver
-from fencepost.cluster_impl.designs.leader_driven.partition.agent import AgentState, ReplicaAgent
+from fencepost.cluster_impl.designs.leader_driven.partition.agent import ReplicaAgent
 from fencepost.cluster_impl.replication.control_plane import IsrProposal, IsrRefused, TopicPartition
 from fencepost.cluster_impl.wire.errors import Error
 from tests.cluster_impl.designs.znode_tree import ZnodeTree
@@ -54,7 +54,7 @@ class FakeAgent:
 
     partition: TopicPartition
     inputs: list[str] = field(default_factory=list)
-    state: AgentState = AgentState.LEADING
+    is_stopped: bool = False
     leads: bool = False
     due: float | None = None
     busy: bool = False
@@ -69,7 +69,7 @@ class FakeAgent:
     def leader_changed(self, now: float) -> Steps[None]:
         return self.input("leader changed")
 
-    def input(self, what: str, ends: AgentState = AgentState.LEADING) -> Steps[None]:
+    def input(self, what: str, *, stops: bool = False) -> Steps[None]:
         assert not self.busy, "two inputs at a time"
         self.busy = True
         try:
@@ -77,7 +77,7 @@ class FakeAgent:
         finally:
             self.busy = False
         self.inputs.append(what)
-        self.state = ends
+        self.is_stopped = stops
 
     def alter_isr(self, proposal: IsrProposal, now: float) -> Steps[IsrRefused]:
         yield [Exists("/any")]
@@ -101,8 +101,8 @@ class Driven:
         agent = self.agents[partition] = FakeAgent(partition)
         return cast("ReplicaAgent", agent)
 
-    def ask(self, index: int, what: str, ends: AgentState = AgentState.LEADING) -> asyncio.Future[None]:
-        return self.driver.ask(at(index), lambda agent, now: cast("FakeAgent", agent).input(what, ends))
+    def ask(self, index: int, what: str, *, stops: bool = False) -> asyncio.Future[None]:
+        return self.driver.ask(at(index), lambda agent, now: cast("FakeAgent", agent).input(what, stops=stops))
 
     async def started(self, *indexes: int) -> None:
         self.execution.open.set()
@@ -196,7 +196,7 @@ async def test_a_replica_that_was_closed_is_forgotten_and_made_anew_when_it_is_a
     await it.started(0)
     first = it.agents[at(0)]
     it.execution.open.set()
-    await it.ask(0, "close", ends=AgentState.STOPPED)
+    await it.ask(0, "close", stops=True)
     assert list(it.driver) == []
     it.driver.leader_changed(at(0))
     await it.ask(0, "start")

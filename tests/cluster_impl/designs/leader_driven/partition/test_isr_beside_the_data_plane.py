@@ -55,7 +55,7 @@ def cut_off(cluster: MemoryCluster, *broker_ids: int) -> None:
     """Stop these brokers' fetches, append a record, and pass the time after which the leader drops them."""
     cluster.frozen = set(broker_ids)
     leader = cluster.brokers[4]
-    leader.agents[OF]._due = None
+    leader.leading(OF).due = None
     leader.data_plane.append(OF)
     cluster.now += 2.0
 
@@ -68,7 +68,7 @@ def propose_before(cluster: MemoryCluster, path: str) -> None:
     leader.consider_isr(OF)
     [proposal] = [task for task in leader.tasks if id(task) not in before]
     leader.tasks.remove(proposal)
-    leader.agents[OF]._due = cluster.now
+    leader.leading(OF).due = cluster.now
 
     def first(operation: Operation, _: int) -> None:
         if isinstance(operation, SetData) and operation.path == path and proposal not in leader.tasks:
@@ -128,7 +128,7 @@ def test_what_only_the_leader_outside_the_new_replicas_has_is_not_acknowledged(
     pair.settle()
     assert isr(pair) == {4, 5}
     assert high_watermark(pair, 4) == 0
-    pair.brokers[4].agents[OF]._due = pair.now
+    pair.brokers[4].leading(OF).due = pair.now
     pair.pass_time(3.0)
     assert "self-close-sent" not in steps(caplog)
     pair.frozen.clear()
@@ -151,7 +151,7 @@ def test_the_switch_waits_for_a_new_replica_that_fell_out_behind_the_isr_that_wa
     cluster.brokers[4].consider_isr(OF)
     cluster.settle()
     assert isr(cluster) == {4, 5}
-    cluster.brokers[4].agents[OF]._due = cluster.now
+    cluster.brokers[4].leading(OF).due = cluster.now
     cluster.pass_time(3.0)
     assert "replicas-written" not in steps(caplog)
     cluster.frozen.clear()

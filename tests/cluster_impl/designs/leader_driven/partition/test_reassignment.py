@@ -8,7 +8,7 @@ import re
 import pytest
 
 from fencepost.cluster_impl.designs.leader_driven import znodes
-from fencepost.cluster_impl.designs.leader_driven.partition.agent import AgentState, ReplicaAgent
+from fencepost.cluster_impl.designs.leader_driven.partition.agent import ReplicaAgent
 from fencepost.cluster_impl.designs.leader_driven.state_changes.monitor import StateChangeStage
 from fencepost.cluster_impl.designs.leader_driven.state_changes.request import StateChange
 from fencepost.cluster_impl.designs.leader_driven.znodes import Leader
@@ -87,12 +87,10 @@ def test_a_leader_outside_the_new_replicas_does_not_close_while_it_alone_has_all
     cluster.until(lambda: "replicas-written" in steps(caplog))
     cluster.frozen = {7}
     leader = cluster.brokers[4]
-    agent = leader.agents[OF]
-    assert agent.state is AgentState.LEADING
-    agent._due = None  # the next pass comes late
+    leader.leading(OF).due = None  # the next pass comes late
     leader.data_plane.append(OF)
     cluster.pass_time(3.0)
-    agent._due = cluster.now
+    leader.leading(OF).due = cluster.now
     cluster.pass_time(2.0)
     assert "self-close-sent" not in steps(caplog)
     assert cluster.leader(OF) == Leader(4, 0)

@@ -21,7 +21,7 @@ def change(cluster: MemoryCluster, data: bytes, *broker_ids: int) -> None:
     cluster.tree.overwrite(znodes.topic("t"), data)
     for broker_id in broker_ids:
         broker = cluster.brokers[broker_id]
-        cluster.tree.run(broker.agents[OF].topic_changed(cluster.now), broker.session)
+        cluster.tree.run(broker.agents[OF].topic_changed(), broker.session)
 
 
 def settings(cluster: MemoryCluster) -> list[Mapping[str, str]]:
@@ -67,15 +67,15 @@ def test_settings_of_brokers_hold_below_those_of_the_topic(cluster: MemoryCluste
     cluster.pass_time(3.0)
     change(cluster, topic({MIN_ISR: "2"}), 4)
     below.update({MIN_ISR: "3", RETENTION: "7"})
-    cluster.tree.run(broker.agents[OF].settings_changed(cluster.now), broker.session)
+    broker.agents[OF].settings_changed()
     assert broker.data_plane.settings[OF] == {MIN_ISR: "2", RETENTION: "7"}
 
 
 def test_the_settings_of_a_later_topic_of_the_name_are_not_those_of_this_one(cluster: MemoryCluster) -> None:
     broker = cluster.brokers[4]
-    hosted = broker.agents[OF]._topic
+    hosted = broker.agents[OF].state.replica
     assert hosted is not None
-    hosted.topic_id = UUID(int=1)
+    hosted.topic.topic_id = UUID(int=1)
     cluster.tree.overwrite(znodes.topic("t"), topic({MIN_ISR: "2"}))
-    cluster.tree.run(broker.agents[OF].topic_changed(cluster.now), broker.session)
+    cluster.tree.run(broker.agents[OF].topic_changed(), broker.session)
     assert settings(cluster)[0] == {}
