@@ -19,17 +19,15 @@ from fencepost.harness.campaign.coverage import ordered_faults
 from fencepost.harness.checkers.starvation import read_waits
 from fencepost.harness.plan.model import Plan
 from fencepost.harness.plan.saved import saved_plan
-from fencepost.harness.publishing.faults import fault_rows
-from fencepost.harness.publishing.latencies import latency_rows
+from fencepost.harness.publishing.cluster_events import fault_rows, state_change_rows
 from fencepost.harness.publishing.logs import log_rows
-from fencepost.harness.publishing.state_changes import state_change_rows
-from fencepost.harness.publishing.timings import timing_rows
+from fencepost.harness.publishing.timings import latency_rows, timing_rows
 from fencepost.results.records.folder import RANDOM_PLANS, Manifest, RunFolder
 from fencepost.results.records.journal import Journal, read_journal
 from fencepost.results.records.verdict import Finding, RunVerdict, Verdict
 from fencepost.results.store.masking import MASKING, mask, masked_signature
-
-Row = dict[str, Any]
+from fencepost.results.store.rows import FindingRow, PlanRow, RequirementRow, RunColumns, RunRow
+from fencepost.results.store.tables import Row, stored_run
 
 MESSAGE, EVIDENCE = 4_000, 20_000
 """Characters of a message and of its evidence that the store keeps."""
@@ -73,37 +71,30 @@ def read_facts(folder: RunFolder, campaign: str | None = None) -> Facts:
 
     kept = [each for each in verdict.findings if each.verdict is not Verdict.PASS or each.difference is not None]
     findings = [_finding(each) for each in kept]
-    run = _run(folder, manifest, verdict, plan, journal, campaign)
-    run["signature"] = next((row["signature"] for row in findings if row["finding"] == verdict.verdict.value), None)
-    head = {
-        "date": started.date(),
-        "run_id": run_id(manifest),
-        "test": RANDOM_PLANS if campaign is not None else manifest.scenario,
-        "target": manifest.target,
-        "release": manifest.target_version or None,
-        "build": manifest.target_digest or manifest.target_commit or None,
-        "backend": manifest.backend,
-        "verdict": verdict.verdict.value,
-        "started_at": started,
-    }
+    columns = RunColumns(
+        date=started.date(),
+        run_id=run_id(manifest),
+        test=RANDOM_PLANS if campaign is not None else manifest.scenario,
+        target=manifest.target,
+        release=manifest.target_version or None,
+        build=manifest.target_digest or manifest.target_commit or None,
+        backend=manifest.backend,
+        verdict=verdict.verdict.value,
+        started_at=started,
+    )
     faults = fault_rows(ordered_faults(plan, journal), journal)
     changes = state_change_rows(journal)
-    several: dict[str, Iterable[Row]] = {
-        "findings": findings,
-        "faults": faults,
-        "state_changes": changes,
-        "timings": timing_rows(plan, journal, faults, changes),
-        "latencies": latency_rows(journal),
-        "log_signatures": log_rows(folder.logs),
-        "requirements": _requirements(verdict),
-        "plans": [{"plan_hash": manifest.plan_hash, "steps": len(plan.steps), "plan": text}]
-        if verdict.verdict is not Verdict.PASS
-        else [],
-    }
-    rows = {
-        name: [{**head, "row": number, **row} for number, row in enumerate(found)] for name, found in several.items()
-    }
-    return Facts({"runs": [{**head, **run}], **rows}, _damage(journal))
+    passed = verdict.verdict is Verdict.PASS
+    facts = (
+        *(*findings, *faults, *changes),
+        *timing_rows(plan, journal, faults, changes),
+        *latency_rows(journal),
+        *log_rows(folder.logs),
+        *_requirements(verdict),
+        *(() if passed else (PlanRow(plan_hash=manifest.plan_hash, steps=len(plan.steps), plan=text),)),
+    )
+    run = _run(folder, manifest, verdict, plan, journal, campaign, findings)
+    return Facts(stored_run(columns, run, facts), _damage(journal))
 
 
 def run_id(manifest: Manifest) -> str:
@@ -113,45 +104,52 @@ def run_id(manifest: Manifest) -> str:
 
 
 def _run(
-    folder: RunFolder, manifest: Manifest, verdict: RunVerdict, plan: Plan, journal: Journal, campaign: str | None
-) -> Row:
+    folder: RunFolder,
+    manifest: Manifest,
+    verdict: RunVerdict,
+    plan: Plan,
+    journal: Journal,
+    campaign: str | None,
+    findings: Iterable[FindingRow],
+) -> RunRow:
     idle = verdict.verdict is Verdict.INFRASTRUCTURE and not any(journal.of("node", "started"))
-    return {
-        "source": "fencepost",
-        "suite": plan.document or None,
-        "scenario": manifest.scenario,
-        "campaign": campaign,
-        "title": plan.title,
-        "run": folder.name,
-        "folder": str(folder.path.resolve()),
-        "plan_hash": manifest.plan_hash,
-        "plan_steps": len(plan.steps),
-        "seed": manifest.seed,
-        "attempt": _attempt(folder.name),
-        "features": sorted(_features(plan)),
-        "nodes": len(plan.topology.nodes),
-        "commit": manifest.commit or None,
-        "harness": manifest.versions.get("fencepost"),
-        "target_commit": manifest.target_commit or None,
-        "planted_defect": manifest.planted_defect or None,
-        "branch": manifest.ci.get("branch"),
-        "ci_system": manifest.ci.get("system"),
-        "ci_job": manifest.ci.get("job"),
-        "ci_commit": manifest.ci.get("commit"),
-        "ci_url": manifest.ci.get("url"),
-        "machine": manifest.machine.get("system"),
-        "cores": _integer(manifest.machine.get("cores")),
-        "memory_mb": _integer(manifest.machine.get("memory_mb")),
-        "starvation": _starvation(journal),
-        "left_out": "no node started" if idle else "planted defect" if manifest.planted_defect else None,
-        "headline": verdict.headline,
-        "duration_s": verdict.duration,
-        "events": len(journal.events),
-        "torn": journal.torn,
-        "damaged": len(journal.damaged),
-        "published_at": datetime.now(UTC),
-        "combinations": sorted(map(str, tried(plan))),
-    }
+    return RunRow(
+        source="fencepost",
+        suite=plan.document or None,
+        scenario=manifest.scenario,
+        campaign=campaign,
+        title=plan.title,
+        run=folder.name,
+        folder=str(folder.path.resolve()),
+        plan_hash=manifest.plan_hash,
+        plan_steps=len(plan.steps),
+        seed=manifest.seed,
+        attempt=_attempt(folder.name),
+        features=sorted(_features(plan)),
+        nodes=len(plan.topology.nodes),
+        commit=manifest.commit or None,
+        harness=manifest.versions.get("fencepost"),
+        target_commit=manifest.target_commit or None,
+        planted_defect=manifest.planted_defect or None,
+        branch=manifest.ci.get("branch"),
+        ci_system=manifest.ci.get("system"),
+        ci_job=manifest.ci.get("job"),
+        ci_commit=manifest.ci.get("commit"),
+        ci_url=manifest.ci.get("url"),
+        machine=manifest.machine.get("system"),
+        cores=_integer(manifest.machine.get("cores")),
+        memory_mb=_integer(manifest.machine.get("memory_mb")),
+        starvation=_starvation(journal),
+        left_out="no node started" if idle else "planted defect" if manifest.planted_defect else None,
+        headline=verdict.headline,
+        signature=next((row.signature for row in findings if row.finding == verdict.verdict.value), None),
+        duration_s=verdict.duration,
+        events=len(journal.events),
+        torn=journal.torn,
+        damaged=len(journal.damaged),
+        published_at=datetime.now(UTC),
+        combinations=sorted(map(str, tried(plan))),
+    )
 
 
 def _attempt(name: str) -> int:
@@ -184,34 +182,34 @@ def _starvation(journal: Journal) -> float | None:
     return max(shares, default=None)
 
 
-def _finding(finding: Finding) -> Row:
+def _finding(finding: Finding) -> FindingRow:
     masked = mask(finding.message[:MESSAGE])
     table = finding.counterexample
-    evidence: Row = {**finding.evidence}
+    evidence: dict[str, Any] = {**finding.evidence}
     if table is not None:
         evidence["counterexample"] = {"columns": table.columns, "rows": table.rows, "total": table.total}
     judged = finding.evidence.get("judged")
-    return {
-        "rule": finding.requirement,
-        "also": list(finding.also),
-        "check": finding.check,
-        "finding": finding.verdict.value,
-        "level": finding.level,
-        "difference": finding.difference,
-        "title": finding.title,
-        "message": finding.message[:MESSAGE],
-        "masked": masked,
-        "signature": masked_signature(finding.check, finding.requirement or "", masked),
-        "masking": MASKING,
-        "at_s": finding.at,
-        "basis": finding.basis.value,
-        "judged": judged if isinstance(judged, int) else None,
-        "evidence": json.dumps(evidence, default=str)[:EVIDENCE] if evidence else None,
-        "part_of": finding.part_of,
-    }
+    return FindingRow(
+        rule=finding.requirement,
+        also=list(finding.also),
+        check=finding.check,
+        finding=finding.verdict.value,
+        level=finding.level,
+        difference=finding.difference,
+        title=finding.title,
+        message=finding.message[:MESSAGE],
+        masked=masked,
+        signature=masked_signature(finding.check, finding.requirement or "", masked),
+        masking=MASKING,
+        at_s=finding.at,
+        basis=finding.basis.value,
+        judged=judged if isinstance(judged, int) else None,
+        evidence=json.dumps(evidence, default=str)[:EVIDENCE] if evidence else None,
+        part_of=finding.part_of,
+    )
 
 
-def _requirements(verdict: RunVerdict) -> Iterator[Row]:
+def _requirements(verdict: RunVerdict) -> Iterator[RequirementRow]:
     checks: Counter[str] = Counter()
     judged: Counter[str] = Counter()
     for finding in verdict.findings:
@@ -220,16 +218,16 @@ def _requirements(verdict: RunVerdict) -> Iterator[Row]:
             if isinstance(number := finding.evidence.get("judged"), int):
                 judged[rule] += number
     for each in verdict.requirements:
-        yield {
-            "rule": each.id,
-            "state": each.state.value,
-            "checks": checks[each.id],
-            "judged": judged.get(each.id),
-            "says": each.says,
-            "document": each.document,
-            "section": each.section,
-            "url": each.url,
-        }
+        yield RequirementRow(
+            rule=each.id,
+            state=each.state.value,
+            checks=checks[each.id],
+            judged=judged.get(each.id),
+            says=each.says,
+            document=each.document,
+            section=each.section,
+            url=each.url,
+        )
 
 
 def _damage(journal: Journal) -> str:

@@ -6,9 +6,9 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
 
 from fencepost.results.store.masking import MASKING, mask, masked_signature
+from fencepost.results.store.rows import LogSignatureRow
 
 _LEVEL = re.compile(rb"\b(TRACE|DEBUG|INFO|WARN|ERROR|FATAL|WARNING|CRITICAL)\b")
 _KEPT = (b"WARN", b"ERROR", b"FATAL", b"WARNING", b"CRITICAL")
@@ -27,7 +27,7 @@ class _Kind:
     nodes: set[str] = field(default_factory=set)
 
 
-def log_rows(logs: Path) -> list[dict[str, Any]]:
+def log_rows(logs: Path) -> list[LogSignatureRow]:
     """Return a row for each kind of line, the most frequent first. A log that cannot be read has none."""
     kinds: dict[tuple[str, str], _Kind] = {}
     for path in sorted(logs.glob("*.log")) if logs.is_dir() else ():
@@ -38,15 +38,15 @@ def log_rows(logs: Path) -> list[dict[str, Any]]:
             kind.lines += 1
             kind.nodes.add(path.stem)
     return [
-        {
-            "level": level,
-            "masked": masked,
-            "signature": masked_signature(level, masked),
-            "masking": MASKING,
-            "lines": kind.lines,
-            "nodes": sorted(kind.nodes),
-            "example": kind.example,
-        }
+        LogSignatureRow(
+            level=level,
+            masked=masked,
+            signature=masked_signature(level, masked),
+            masking=MASKING,
+            lines=kind.lines,
+            nodes=sorted(kind.nodes),
+            example=kind.example,
+        )
         for (level, masked), kind in sorted(kinds.items(), key=lambda item: -item[1].lines)
     ]
 

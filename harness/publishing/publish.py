@@ -12,14 +12,14 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from multiprocessing import get_context
 from pathlib import Path
-from typing import Any
 
 from fencepost.harness.processes.interrupts import end_on_interrupt
 from fencepost.harness.publishing.facts import Facts, Unpublishable, read_facts, run_id
 from fencepost.harness.publishing.folders import Aside, Found, Named
 from fencepost.results.records.folder import RunFolder
+from fencepost.results.store.rows import KeptAsideRow
 from fencepost.results.store.store import Store
-from fencepost.results.store.tables import RUNS
+from fencepost.results.store.tables import RUNS, Row, stored
 
 BATCH = 200
 """Runs that are written at a time: what is committed stays if the publication is ended."""
@@ -44,7 +44,7 @@ def publish_runs(found: Found, store: Store, progress: Callable[[int], None] = l
     present = set(store.read(RUNS, ["run_id"])["run_id"].to_pylist())
     done = 0
     for first in range(0, len(found.runs), BATCH):
-        rows: dict[str, list[dict[str, Any]]] = defaultdict(list)
+        rows: dict[str, list[Row]] = defaultdict(list)
         unknown: list[Named] = []
         for named in found.runs[first : first + BATCH]:
             if _run_id(named.folder) in present:
@@ -98,20 +98,22 @@ def _run_id(folder: RunFolder) -> str | None:
     return run_id(manifest) if manifest is not None else None
 
 
-def _row(aside: Aside) -> dict[str, Any]:
+def _row(aside: Aside) -> Row:
     folder = aside.folder.resolve()
     try:
         changed = aside.folder.stat().st_mtime
     except OSError:
         changed = 0.0
     whole = f"{folder} {aside.reason} {aside.file} {changed!r}"
-    return {
-        "date": datetime.fromtimestamp(changed, UTC).date(),
-        "id": hashlib.sha256(whole.encode()).hexdigest()[:16],
-        "folder": str(folder),
-        "reason": aside.reason,
-        "file": aside.file,
-        "detail": aside.detail,
-        "published": aside.published,
-        "seen_at": datetime.now(UTC),
-    }
+    return stored(
+        KeptAsideRow(
+            date=datetime.fromtimestamp(changed, UTC).date(),
+            id=hashlib.sha256(whole.encode()).hexdigest()[:16],
+            folder=str(folder),
+            reason=aside.reason,
+            file=aside.file,
+            detail=aside.detail,
+            published=aside.published,
+            seen_at=datetime.now(UTC),
+        )
+    )

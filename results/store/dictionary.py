@@ -7,8 +7,7 @@ from typing import Final
 
 import pyarrow as pa
 
-from fencepost.results.store.columns import RUN, description
-from fencepost.results.store.tables import TABLES, Table
+from fencepost.results.store.tables import RUN, TABLES, Table, description
 
 _TYPES: Final = {
     pa.string(): "text",

@@ -15,15 +15,15 @@ import hashlib
 import json
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 from xml.etree import ElementTree
 
 from fencepost.results.store.masking import MASKING, mask, masked_signature
-
-Row = dict[str, Any]
+from fencepost.results.store.rows import FindingRow, KeptAsideRow, RunColumns, RunRow
+from fencepost.results.store.tables import KEPT_ASIDE, Row, stored, stored_run
 
 MESSAGE = 4_000
 """Characters of a message that the store keeps."""
@@ -162,7 +162,7 @@ def read_allure(folder: Path) -> Imported:
             cases[case.test].append(case)
     for executions in cases.values():
         executions.sort(key=lambda each: (each.started, each.key))
-        found.cases += [_numbered(case, number) for number, case in enumerate(executions, start=1)]
+        found.cases += [replace(case, attempt=number) for number, case in enumerate(executions, start=1)]
     return found
 
 
@@ -189,85 +189,74 @@ def _allure_case(value: Mapping[str, Any], file: str) -> Case:
     )
 
 
-def _numbered(case: Case, attempt: int) -> Case:
-    return Case(**{name: getattr(case, name) for name in case.__dataclass_fields__} | {"attempt": attempt})
-
-
-def rows_of(found: Imported, source: str, origin: Origin) -> dict[str, list[Row]]:
+def rows_of(imported: Imported, source: str, origin: Origin) -> dict[str, list[Row]]:
     """Return the rows of the store. The same results of the same job have the same identity each time."""
     now = datetime.now(UTC)
-    rows: dict[str, list[Row]] = {"runs": [], "findings": [], "kept_aside": []}
-    for case in found.cases:
-        head = _head(case, source, origin)
+    rows: dict[str, list[Row]] = defaultdict(list)
+    for case in imported.cases:
         masked = mask(case.message[:MESSAGE])
         failure = masked_signature(case.kind, case.test, masked) if case.kind else None
-        rows["runs"].append(
-            head
-            | {
-                "source": source,
-                "suite": case.suite,
-                "title": case.title,
-                "run": case.file,
-                "attempt": case.attempt,
-                "parameters": dict(case.parameters) or None,
-                "commit": origin.commit,
-                "branch": origin.branch,
-                "ci_system": origin.ci_system,
-                "ci_job": origin.ci_job,
-                "ci_commit": origin.commit,
-                "ci_url": origin.ci_url,
-                "headline": case.message[:MESSAGE] or None,
-                "signature": failure,
-                "duration_s": case.seconds,
-                "published_at": now,
-            }
+        run = RunRow(
+            source=source,
+            suite=case.suite,
+            title=case.title,
+            run=case.file,
+            attempt=case.attempt,
+            parameters=dict(case.parameters) or None,
+            commit=origin.commit,
+            branch=origin.branch,
+            ci_system=origin.ci_system,
+            ci_job=origin.ci_job,
+            ci_commit=origin.commit,
+            ci_url=origin.ci_url,
+            headline=case.message[:MESSAGE] or None,
+            signature=failure,
+            duration_s=case.seconds,
+            published_at=now,
         )
-        if case.kind:
-            rows["findings"].append(
-                head
-                | {
-                    "row": 0,
-                    "check": case.kind,
-                    "finding": case.verdict,
-                    "title": case.title,
-                    "message": case.message[:MESSAGE],
-                    "masked": masked,
-                    "signature": failure,
-                    "masking": MASKING,
-                }
-            )
-    rows["kept_aside"] = list(_aside(found, now))
+        finding = failure and FindingRow(
+            check=case.kind,
+            finding=case.verdict,
+            title=case.title,
+            message=case.message[:MESSAGE],
+            masked=masked,
+            signature=failure,
+            masking=MASKING,
+        )
+        for name, of_case in stored_run(_columns(case, source, origin), run, [finding] if finding else []).items():
+            rows[name] += of_case
+    rows[KEPT_ASIDE.name] = [stored(row) for row in _aside(imported, now)]
     return rows
 
 
-def _head(case: Case, source: str, origin: Origin) -> Row:
+def _columns(case: Case, source: str, origin: Origin) -> RunColumns:
     whole = f"{source} {case.key} {origin.target} {origin.commit} {origin.ci_url}"
-    return {
-        "date": case.started.date(),
-        "run_id": f"{source}-{hashlib.sha256(whole.encode()).hexdigest()[:24]}",
-        "test": case.test,
-        "target": origin.target,
-        "release": origin.release,
-        "build": origin.build or origin.commit,
-        "backend": "none",
-        "verdict": case.verdict,
-        "started_at": case.started,
-    }
+    return RunColumns(
+        date=case.started.date(),
+        run_id=f"{source}-{hashlib.sha256(whole.encode()).hexdigest()[:24]}",
+        test=case.test,
+        target=origin.target,
+        release=origin.release,
+        build=origin.build or origin.commit,
+        backend="none",
+        verdict=case.verdict,
+        started_at=case.started,
+    )
 
 
-def _aside(found: Imported, now: datetime) -> Iterator[Row]:
-    for path, detail in found.unreadable.items():
+def _aside(imported: Imported, now: datetime) -> Iterator[KeptAsideRow]:
+    for path, detail in imported.unreadable.items():
         whole = f"{path.resolve()} unreadable {detail}"
-        yield {
-            "date": now.date(),
-            "id": hashlib.sha256(whole.encode()).hexdigest()[:16],
-            "folder": str(path.resolve().parent),
-            "reason": "unreadable",
-            "file": path.name,
-            "detail": detail,
-            "published": False,
-            "seen_at": now,
-        }
+        yield KeptAsideRow(
+            date=now.date(),
+            id=hashlib.sha256(whole.encode()).hexdigest()[:16],
+            folder=str(path.resolve().parent),
+            reason="unreadable",
+            file=path.name,
+            detail=detail,
+            published=False,
+            seen_at=now,
+        )
 
 
 def _iso(text: str | None) -> datetime | None:

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
+from typing import Annotated
 
 import pytest
 from deltalake import DeltaTable
 
-from fencepost.results.store.columns import INTEGER, column
 from fencepost.results.store.store import VERSION, NewerStore, NotAStore, Store, StoreError
-from fencepost.results.store.tables import FINDINGS, RUNS, TABLES, Table
+from fencepost.results.store.tables import FINDINGS, RUNS, TABLES, column
 from tests.results.store.stores import finding, run
 
 
@@ -72,8 +73,8 @@ def test_a_table_of_an_earlier_version_gets_the_new_columns_and_keeps_its_rows(
     store: Store, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     store.add({"findings": [finding("a")]})
-    schema = FINDINGS.schema.append(column("new", INTEGER, "A column of the next version."))
-    later = Table(FINDINGS.name, FINDINGS.version + 1, FINDINGS.about, schema, FINDINGS.key)
+    schema = FINDINGS.schema.append(column("new", Annotated[int | None, "A column of the next version."]))
+    later = replace(FINDINGS, version=FINDINGS.version + 1, schema=schema)
     assert store.read(later)["new"].to_pylist() == [None], "readers need no change of the store"
     monkeypatch.setattr("fencepost.results.store.store.TABLES", (RUNS, later))
     extended = Store.create(store.address)

@@ -4,9 +4,8 @@ import pyarrow as pa
 import pytest
 from pyspark.sql.types import ArrayType, DateType, StringType, TimestampType
 
-from fencepost.results.store.columns import RUN, description
 from fencepost.results.store.spark import spark_schema
-from fencepost.results.store.tables import OF_RUNS, TABLES, Table, table
+from fencepost.results.store.tables import OF_RUNS, RUN, TABLES, Table, description, table
 
 
 @pytest.mark.parametrize("each", TABLES, ids=lambda each: each.name)
