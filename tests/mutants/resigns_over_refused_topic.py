@@ -28,7 +28,7 @@ def apply() -> None:
     def created(self: Any, *arguments: Any) -> Any:
         result = known(self, *arguments)
         if any(each.error_code for each in result.reply.topics):
-            asyncio.get_running_loop().call_later(ANSWERED, self._quorum._input, RaftCore.resign)
+            asyncio.get_running_loop().call_later(ANSWERED, self._quorum._driver.input, RaftCore.resign)
         return result
 
     QuorumController._created = created  # type: ignore[method-assign, assignment]
