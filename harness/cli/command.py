@@ -1,7 +1,7 @@
 """The commands for Typer: options, help and work.
 
-A command is one class in `commands/`: its docstring is the help, its fields are the arguments and options. The module
-of its work is imported when the command is called, so that `fencepost --help` and completion stay quick.
+A command is one class in `commands/`: its docstring is the help, its fields are the arguments and options. What its
+work needs is imported when the command is called, so that `fencepost --help` and completion stay quick.
 """
 
 from __future__ import annotations

@@ -5,9 +5,10 @@ from __future__ import annotations
 import os
 import signal
 import subprocess
+import sys
 import tempfile
 import time
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import IO
 
@@ -25,7 +26,6 @@ from fencepost.harness.cli.index import write_pages
 from fencepost.harness.cli.publish import check_store, publish_at_end
 from fencepost.harness.cli.signals import at_once
 from fencepost.harness.cli.suite_outputs import CiOutputs, SuiteOutputs, scenario_results
-from fencepost.harness.cli.suite_pytest import end, start
 from fencepost.harness.cli.summary import summary as lines_of
 from fencepost.harness.conformance.options import SessionOptions
 from fencepost.harness.conformance.quarantine import Quarantine
@@ -33,17 +33,22 @@ from fencepost.harness.conformance.shards import check as check_shard
 from fencepost.harness.disk_space import check_disk_space
 from fencepost.harness.engine.ci_job import ci_job
 from fencepost.harness.errors import InfrastructureError, UsageError
+from fencepost.harness.processes.interrupts import end_on_interrupt
 from fencepost.harness.report.suite_results import SuiteResult
 from fencepost.harness.targets.file import TargetFile
 from fencepost.harness.targets.reference import plant
 from fencepost.harness.targets.registry import load
 from fencepost.harness.terminal import counted, terminal, width_for_text
-from fencepost.results.records.progress import new_lines
+from fencepost.results.records.progress import VARIABLE, new_lines
 from fencepost.results.records.verdict import Verdict
 
 POLL = 0.1
 NO_TESTS = 5
 """Exit code of pytest if no test was selected."""
+GRACE = 30.0
+"""Seconds in which the test processes have to end their clusters after an interrupt."""
+QUICK = ("--assert=plain", "-p", "no:hypothesispytest", "-p", "no:pytest_cov", "-p", "no:asyncio")
+"""Options that turn off pytest features which no scenario uses; their processor time would be missing to the nodes."""
 
 
 def conformance(options: ConformanceOptions) -> int:
@@ -138,7 +143,7 @@ def _run(
     with tempfile.TemporaryDirectory(prefix="fencepost-") as scratch:
         progress, log = Path(scratch) / "progress.jsonl", Path(scratch) / "pytest.log"
         progress.touch()
-        process = start(options, suites, workers, progress, log)
+        process = _start_pytest(options, suites, workers, progress, log)
         with at_once(lambda: os.killpg(process.pid, signal.SIGKILL)), progress.open() as lines:
             try:
                 _watch(process, lines, board, console)
@@ -148,7 +153,7 @@ def _run(
                     f"interrupted after {len(board.done)} of {len(board.rows)} scenarios: ending the clusters …"
                 )
             finally:
-                end(process)
+                _end_pytest(process)
             for line in new_lines(lines):
                 board.apply(line)
         return process.wait(), log.read_text(errors="replace"), interrupt
@@ -200,3 +205,42 @@ def _watch(process: subprocess.Popen[bytes], lines: IO[str], board: Board, conso
             display.refresh(time.monotonic())
             if not over:
                 time.sleep(POLL)
+
+
+def _start_pytest(
+    options: ConformanceOptions, suites: Path, workers: int, progress: Path, log: Path
+) -> subprocess.Popen[bytes]:
+    """Start the session. It appends its progress to one file, and what pytest prints to another."""
+    with log.open("wb") as output:
+        return subprocess.Popen(
+            [sys.executable, "-m", "pytest", str(suites), *_pytest_arguments(options, suites), "-n", str(workers)],
+            env={**os.environ, VARIABLE: str(progress)},
+            stdin=subprocess.DEVNULL,
+            stdout=output,
+            stderr=subprocess.STDOUT,
+            process_group=0,
+            preexec_fn=end_on_interrupt,
+        )
+
+
+def _end_pytest(process: subprocess.Popen[bytes]) -> None:
+    """Interrupt the tests as Ctrl-C would, so that they end their clusters; kill them after GRACE."""
+    if process.poll() is not None:
+        return
+    os.killpg(process.pid, signal.SIGINT)
+    try:
+        process.wait(GRACE)
+    except subprocess.TimeoutExpired:
+        os.killpg(process.pid, signal.SIGKILL)
+        process.wait()
+
+
+def _pytest_arguments(options: ConformanceOptions, suites: Path) -> Iterator[str]:
+    # Named, because pytest looks for it from every argument that exists as a path, also from the value of --runs.
+    yield from ("-c", str(suites / "pytest.ini"))
+    yield from options.session.arguments()
+    if options.only:
+        yield from ("-k", options.only)
+    if options.junitxml is not None:
+        yield f"--junitxml={options.junitxml}"
+    yield from ("--dist", "worksteal", "-q", *QUICK)

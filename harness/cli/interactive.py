@@ -1,4 +1,4 @@
-"""A cluster that `fencepost up` holds and other terminals break, with the faults and names that plans use."""
+"""`fencepost up`: a cluster that is held and that other terminals break, with the faults and names that plans use."""
 
 from __future__ import annotations
 
@@ -12,13 +12,17 @@ from datetime import date
 from pathlib import Path
 from typing import Any
 
+from rich.console import Console
+
 from fencepost.faults.capabilities import Capability
 from fencepost.faults.registry import UnknownFault
 from fencepost.harness.backends import PROCESS, check_backend
 from fencepost.harness.cli import catalogue
 from fencepost.harness.cli.cluster_state import state_of
-from fencepost.harness.cli.control import Operation
+from fencepost.harness.cli.commands.interactive import UpOptions
+from fencepost.harness.cli.control import ControlServer, Operation
 from fencepost.harness.cli.ended_nodes import ended_nodes, how_it_ended, start_nodes
+from fencepost.harness.cli.options import chosen_target
 from fencepost.harness.cluster.availability import unavailable_reason
 from fencepost.harness.cluster.cluster import Cluster
 from fencepost.harness.disk_space import check_disk_space, disk_space_errors
@@ -32,6 +36,7 @@ from fencepost.harness.plan import dump_plan, plan_hash, topologies
 from fencepost.harness.plan.model import Plan, Timing, TopicSpec, Topology
 from fencepost.harness.plan.rehearsal import problems_to_run
 from fencepost.harness.targets.registry import keep_copy, load, reference_of
+from fencepost.harness.terminal import terminal
 from fencepost.results.records.folder import RunFolder
 from fencepost.results.records.journal import JournalWriter
 
@@ -182,3 +187,38 @@ def _failures(active_faults: ActiveFaults, name: str) -> list[str]:
     except FaultError as error:
         return [str(error)]
     return []
+
+
+def up(options: UpOptions) -> None:
+    """Start the cluster, print how to reach and break it, and answer other terminals until Ctrl-C."""
+    console = terminal()
+    plan = interactive_plan(
+        chosen_target(options.target, options.option), options.zookeepers, options.backend, plain=options.plain
+    )
+    console.print(f"starting {plan.target}: {described(plan)} …")
+    with interactive_cluster(plan, options.runs, options.backend) as context:
+        server = ControlServer(context.cluster.folder.path, InteractiveFaults(context).operations())
+        try:
+            _greet(console, context)
+            threading.Event().wait()
+        except KeyboardInterrupt:
+            console.print("ending the cluster …")
+        finally:
+            server.close()
+
+
+def _greet(console: Console, context: Context) -> None:
+    others = "active-controller" if context.references.dialect.has_controllers else "zookeeper"
+    console.print(f"[green]up[/green]       {context.plan.target}, run folder {context.cluster.folder.path}")
+    console.print(f"clients  {context.cluster.bootstrap()}   topic {TOPIC}")
+    console.print("break it from another terminal:")
+    for example in (
+        "fencepost status --watch",
+        f"fencepost inject cut --from node-4 --to {others}",
+        f"fencepost inject kill --node leader:{TOPIC}-0",
+        "fencepost inject duplicate --node node-4b",
+        "fencepost faults",
+        "fencepost heal",
+    ):
+        console.print(f"         {example}")
+    console.print("Ctrl-C ends the cluster")

@@ -1,17 +1,26 @@
-"""`fencepost run`: one scenario, or one plan file, from the plan to the verdict."""
+"""`fencepost run` and `fencepost replay`: one plan to its verdict, and again, to count how often it fails as before."""
 
 from __future__ import annotations
 
 import json
+from pathlib import Path
 
-from fencepost.harness.cli.commands.runs import RunOptions
+from rich.console import Console
+
+from fencepost.harness.cli.commands.runs import ReplayOptions, RunOptions
 from fencepost.harness.cli.plan import plan_to_run
 from fencepost.harness.cli.run_progress import RunProgress
+from fencepost.harness.cli.series import Series
 from fencepost.harness.cli.verdicts import RunDisplay, as_data, show_verdict
 from fencepost.harness.engine.run import RunInterrupt
 from fencepost.harness.engine.run import run as run_plan
-from fencepost.harness.targets.reference import plant
+from fencepost.harness.plan import Plan
+from fencepost.harness.reproduction.replaying import Original, Replays
+from fencepost.harness.reproduction.replaying import replay as run_again
+from fencepost.harness.targets.reference import plant, plant_again
 from fencepost.harness.terminal import console_beside
+from fencepost.results.records.folder import RunFolder
+from fencepost.results.records.verdict import RunVerdict, Verdict
 from fencepost.suites.scenarios import SCENARIOS
 
 
@@ -35,3 +44,49 @@ def run(options: RunOptions) -> int:
 def usual_seconds(scenario: str) -> float | None:
     """Return about how many seconds a scenario takes on the reference cluster; None if no suite has it."""
     return next((float(each.seconds) for each in SCENARIOS if each.slug == scenario), None)
+
+
+def replay(options: ReplayOptions) -> int:
+    """Run the plan of a run folder or a plan file `times` times; return the exit code of the worst verdict."""
+    original = Original.read(options.source, options.runs or Path("runs"))
+    replays = Replays(original, options.times, options.backend or original.backend or "process")
+    console = console_beside(options.as_json)
+    if defect := plant_again(original.planted_defect):
+        console.print(f"{'planted':<15}{defect}")
+    if options.times == 1:
+        _run_once(replays, options.runs or original.runs, console)
+    else:
+        _run_series(replays, options.runs or original.runs, console)
+    if replays.interrupted:
+        console.print(f"interrupted after {len(replays.done)} of {options.times} runs")
+    if options.as_json:
+        print(json.dumps(replays.to_json(), indent=2))
+    elif options.times > 1:
+        _show_count(replays, console)
+    return replays.worst.exit_code
+
+
+def _run_once(replays: Replays, runs: Path, console: Console) -> None:
+    with RunDisplay(console, RunProgress.of(replays.original.plan, runs)) as display:
+        made = list(run_again(replays, lambda plan: run_plan(plan, runs, replays.backend, listener=display)))
+    for one in made:
+        show_verdict(console, one.folder, one.verdict)
+
+
+def _run_series(replays: Replays, runs: Path, console: Console) -> None:
+    with Series(console, replays.wanted) as series:
+
+        def run_next(plan: Plan) -> tuple[RunFolder, RunVerdict]:
+            series.begin(f"{len(replays.done) + 1} of {replays.wanted}")
+            return run_plan(plan, runs, replays.backend, listener=series)
+
+        for one in run_again(replays, run_next):
+            broken = " ".join(sorted(one.signature.broken))
+            note = one.verdict.headline if one.verdict.verdict is Verdict.INFRASTRUCTURE else broken
+            series.done(one.verdict.verdict, f"{note}  {one.folder.path}".strip())
+
+
+def _show_count(replays: Replays, console: Console) -> None:
+    console.print(replays.message())
+    for rule, count in replays.broken.most_common():
+        console.print(f"{'':<15}{rule}: broken in {count} of {replays.hits}", markup=False)

@@ -1,4 +1,4 @@
-"""`fencepost trends`: a results store, mined with Spark on this machine."""
+"""`fencepost trends` and `fencepost show`: a results store, mined with Spark on this machine."""
 
 from __future__ import annotations
 
@@ -9,11 +9,12 @@ from concurrent.futures import ThreadPoolExecutor
 from datetime import UTC, datetime
 from pathlib import Path
 
+import pyarrow.compute as pc
 from rich.console import Console
 
 from fencepost.harness.catalogue.installed import catalogue
 from fencepost.harness.cli.ages import days
-from fencepost.harness.cli.commands.store import TrendsOptions
+from fencepost.harness.cli.commands.store import ShowOptions, TrendsOptions
 from fencepost.harness.cli.publish import store_errors
 from fencepost.harness.cli.spark import run_on_spark
 from fencepost.harness.errors import HarnessError, UsageError
@@ -21,7 +22,7 @@ from fencepost.harness.publishing.folders import Found, find
 from fencepost.harness.publishing.publish import publish_runs
 from fencepost.results.mining.pages.folder import NotOurs, check_folder
 from fencepost.results.store.store import NotAStore, Store
-from fencepost.results.store.tables import RUNS
+from fencepost.results.store.tables import PLANS, RUNS
 from fencepost.suites.target_facts import TargetFacts
 
 
@@ -113,3 +114,37 @@ def _owed_rules(store: Store) -> list[tuple[str, str, str]]:
             continue
         found += [(row.id, row.says, target) for row in catalogue() if row.untested is None and facts.owes(row.id)]
     return found
+
+
+def show(options: ShowOptions) -> int:
+    """Print what a store knows of one test, or save the plan of its newest failure; return the exit code.
+
+    UsageError if there is no such test or no plan.
+    """
+    with store_errors():
+        opened = Store.open(options.store)
+        wanted = (pc.field("test") == options.test) & (pc.field("target") == options.target if options.target else True)
+        number = opened.read(RUNS, ["test", "target"]).filter(wanted).num_rows
+        if not number:
+            raise UsageError(_no_such_test(opened, options.test, options.target))
+        if options.save_plan is not None:
+            return _save_plan(opened, wanted, options.test, options.save_plan)
+    return mine(options.store, ["--test", options.test, *scope(options.since, options.target)], number=number)
+
+
+def _save_plan(store: Store, wanted: pc.Expression, test: str, path: Path) -> int:
+    plans = store.read(PLANS, ["test", "target", "verdict", "started_at", "run_id", "plan"])
+    violations = plans.filter(wanted & (pc.field("verdict") == "violation"))
+    if not violations.num_rows:
+        raise UsageError(f"{store.name} has no plan of a failure of {test}")
+    newest = max(violations.to_pylist(), key=lambda row: (row["started_at"], row["run_id"]))
+    path.write_text(newest["plan"], encoding="utf-8")
+    print(f"{path}: the plan of {newest['run_id']}")
+    return 0
+
+
+def _no_such_test(store: Store, test: str, target: str | None) -> str:
+    where = f" on {target}" if target else ""
+    names = sorted(set(store.read(RUNS, ["test"])["test"].to_pylist()))
+    near = [name for name in names if test in name][:5] or names[:5]
+    return f"{store.name} has no test {test}{where}; it has {', '.join(near)}{' …' * (len(names) > len(near))}"

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from fencepost.harness.cli.suite_pytest import QUICK
+from fencepost.harness.cli.conformance import QUICK
 from fencepost.suites.scenarios import SUITES, scenarios_for
 from fencepost.suites.target_facts import TargetFacts
 

@@ -1,1 +1,1 @@
-"""Declarations of the commands, a module for each panel of the help: parameters and help, no work."""
+"""The commands, a module for each panel of the help: parameters and help, and the work where it is a few lines."""

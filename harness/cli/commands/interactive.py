@@ -47,7 +47,7 @@ class UpOptions(CommandOptions):
     )
 
     def perform(self) -> None:
-        from fencepost.harness.cli.up import up
+        from fencepost.harness.cli.interactive import up
 
         up(self)
 
@@ -84,7 +84,7 @@ class InjectOptions(CommandOptions):
     run: InteractiveRun = None
 
     def perform(self) -> None:
-        from fencepost.harness.cli.inject import inject
+        from fencepost.harness.cli.faults import inject
 
         inject(self)
 
@@ -135,9 +135,20 @@ class HealOptions(CommandOptions):
     ] = False
 
     def perform(self) -> None:
-        from fencepost.harness.cli.heal import heal
+        from fencepost.harness.cli.control import ask, find_run
 
-        heal(self)
+        run = find_run(self.run)
+        done = ask(run, "heal", name=self.name)
+        healed, ended = done["healed"], done["ended"]
+        print(f"healed: {', '.join(healed)}" if healed else "no fault was active")
+        if ended and self.start:
+            print(f"started, and each answers: {', '.join(ask(run, 'start', nodes=list(ended)))}")
+        elif ended:
+            print("not brought back, because these ended by themselves:")
+            for message in ended.values():
+                print(f"  {message}")
+            again = f"`fencepost start {' '.join(ended)}`, or `fencepost heal --start`"
+            print(f"start again on the data that is there: {again}")
 
 
 @dataclass(frozen=True)
@@ -160,9 +171,10 @@ class StartOptions(CommandOptions):
     run: InteractiveRun = None
 
     def perform(self) -> None:
-        from fencepost.harness.cli.start import start
+        from fencepost.harness.cli.control import ask, find_run
 
-        start(self)
+        started = ask(find_run(self.run), "start", nodes=self.nodes or [])
+        print(f"started, and each answers: {', '.join(started)}" if started else "no node has ended")
 
 
 @dataclass(frozen=True)

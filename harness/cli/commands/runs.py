@@ -76,7 +76,7 @@ class ReplayOptions(CommandOptions):
     as_json: Json = False
 
     def perform(self) -> int:
-        from fencepost.harness.cli.replay import replay
+        from fencepost.harness.cli.run import replay
 
         return replay(self)
 
@@ -166,9 +166,11 @@ class BundleOptions(CommandOptions):
     ] = None
 
     def perform(self) -> None:
-        from fencepost.harness.cli.bundle import bundle
+        from fencepost.harness.reproduction.bundle.pack import bundle
+        from fencepost.harness.targets.registry import open_run
 
-        bundle(self)
+        archive = bundle(open_run(self.run), self.out or Path(f"{self.run.resolve().name}-bundle.tar.gz"))
+        print(f"{archive}  {archive.stat().st_size / 1e6:.1f} MB")
 
 
 @dataclass(frozen=True)
@@ -182,9 +184,12 @@ class ReportOptions(CommandOptions):
     run: RunArgument
 
     def perform(self) -> None:
-        from fencepost.harness.cli.report import report
+        from fencepost.harness.report import write_report
+        from fencepost.harness.targets.registry import open_run
 
-        report(self)
+        folder = open_run(self.run)
+        write_report(folder)
+        print(folder.report)
 
 
 @dataclass(frozen=True)

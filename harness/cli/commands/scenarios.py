@@ -116,7 +116,7 @@ class ScenariosOptions(CommandOptions):
     as_json: Json = False
 
     def perform(self) -> None:
-        from fencepost.harness.cli.scenarios import scenarios
+        from fencepost.harness.cli.plan import scenarios
 
         scenarios(self)
 

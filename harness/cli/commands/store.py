@@ -120,7 +120,7 @@ class ShowOptions(CommandOptions):
     ] = None
 
     def perform(self) -> int:
-        from fencepost.harness.cli.show import show
+        from fencepost.harness.cli.trends import show
 
         return show(self)
 

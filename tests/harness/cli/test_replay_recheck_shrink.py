@@ -77,7 +77,7 @@ def clusters(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> list[Plan]:
         finding = Finding(kind, "lost-write", "Lost", "1 record is lost.", requirement="ACK-01")
         return folder, RunVerdict(kind, "1 record is lost.", made.scenario, made.target, "0", 1.0, 9, 0, (finding,))
 
-    monkeypatch.setattr("fencepost.harness.cli.replay.run", run)
+    monkeypatch.setattr("fencepost.harness.cli.run.run_plan", run)
     monkeypatch.setattr("fencepost.harness.cli.shrink.run", run)
     return ran
 

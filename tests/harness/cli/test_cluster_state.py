@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from rich.console import Console
 
-from fencepost.harness.cli.broken_parts import broken_parts
+from fencepost.harness.cli.cluster_state import broken_parts
 from fencepost.harness.cli.status import status_tables
 
 
