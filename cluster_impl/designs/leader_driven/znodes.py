@@ -194,15 +194,10 @@ def write_broker(info: BrokerZnode) -> bytes:
 def read_broker(broker_id: int, data: bytes) -> BrokerZnode:
     """Return a broker's registration. Raises MalformedZnode."""
     document = Document.parse(broker(broker_id), data)
-    endpoints = {}
-    for text in document.texts("endpoints"):
-        listener, separator, address = text.partition("://")
-        host, colon, port = address.rpartition(":")
-        if not (separator and colon and listener and host and port.isdecimal()):
-            raise MalformedZnode(document.path, f"{text!r} is not an endpoint LISTENER://HOST:PORT")
-        endpoints[listener] = Endpoint(host, int(port))
-    rack = document.text("rack") if document.members.get("rack") is not None else None
-    return BrokerZnode(endpoints, document.number("timestamp", -1), rack)
+    endpoints = {listener: Endpoint(host, port) for listener, host, port in document.endpoints("endpoints")}
+    if not all(listener and endpoint.host for listener, endpoint in endpoints.items()):
+        raise MalformedZnode(document.path, "an endpoint has no listener or no host")
+    return BrokerZnode(endpoints, document.number("timestamp", -1), document.optional_text("rack"))
 
 
 def write_topic(info: TopicZnode) -> bytes:

@@ -57,6 +57,10 @@ class Document:
             raise self._wrong(name, "a string")
         return value
 
+    def optional_text(self, name: str) -> str | None:
+        """Return a string, or None if the member is missing or null."""
+        return None if self.members.get(name) is None else self.text(name)
+
     def numbers(self, name: str) -> tuple[int, ...]:
         return self.as_numbers(name, self.members.get(name))
 
@@ -70,6 +74,17 @@ class Document:
         if not isinstance(value, list) or not all(isinstance(each, str) for each in value):
             raise self._wrong(name, "a list of strings")
         return value
+
+    def endpoints(self, name: str) -> list[tuple[str, str, int]]:
+        """Return listener, host and port of each text LISTENER://HOST:PORT."""
+        result = []
+        for text in self.texts(name):
+            listener, separator, address = text.partition("://")
+            host, colon, port = address.rpartition(":")
+            if not (separator and colon and port.isdecimal()):
+                raise MalformedZnode(self.path, f"{text!r} is not an endpoint LISTENER://HOST:PORT")
+            result.append((listener, host, int(port)))
+        return result
 
     def mapping(self, name: str, default: Mapping[str, Any] | None = None) -> Mapping[str, Any]:
         value = self.members.get(name, default)

@@ -217,19 +217,18 @@ def read_broker(broker_id: int, data: bytes) -> BrokerInfo:
     if version == 1:
         endpoints = [BrokerEndpoint("PLAINTEXT", document.text("host"), document.number("port"), "PLAINTEXT")]
     else:
-        protocols = document.mapping("listener_security_protocol_map") if version >= _PROTOCOLS_FROM else None
-        endpoints = [_endpoint(document, text, protocols) for text in document.texts("endpoints")]
-    rack = document.text("rack") if document.members.get("rack") is not None else None
+        addresses = document.endpoints("endpoints")
+        protocols: Mapping[str, Any] = {listener: listener for listener, _, _ in addresses}
+        if version >= _PROTOCOLS_FROM:
+            protocols = document.mapping("listener_security_protocol_map")
+        for listener, _, _ in addresses:
+            if listener not in protocols:
+                raise MalformedZnode(document.path, f"its listener {listener!r} has no security protocol")
+        endpoints = [
+            BrokerEndpoint(listener, host, port, str(protocols[listener])) for listener, host, port in addresses
+        ]
+    rack = document.optional_text("rack")
     return BrokerInfo(version, tuple(endpoints), document.number("timestamp", -1), rack)
-
-
-def _endpoint(document: Document, text: str, protocols: Mapping[str, Any] | None) -> BrokerEndpoint:
-    """Return an endpoint. Without `protocols`, the listener has the name of its security protocol."""
-    listener, separator, address = text.partition("://")
-    host, colon, port = address.rpartition(":")
-    if not separator or not colon or not port.isdecimal() or (protocols is not None and listener not in protocols):
-        raise MalformedZnode(document.path, f"{text!r} is no endpoint of a listener with a security protocol")
-    return BrokerEndpoint(listener, host, int(port), listener if protocols is None else str(protocols[listener]))
 
 
 def write_topic(info: TopicInfo) -> bytes:
