@@ -7,6 +7,7 @@ import time
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass
 
+from fencepost.cluster_impl.designs.shared.heartbeats import ControllerRequester, Reply
 from fencepost.cluster_impl.replication.control_plane import (
     IsrOutcome,
     IsrProposal,
@@ -14,6 +15,8 @@ from fencepost.cluster_impl.replication.control_plane import (
     IsrUnknown,
     TopicPartition,
 )
+from fencepost.cluster_impl.wire.codec import RequestMessage
+from fencepost.cluster_impl.wire.errors import Error
 
 RETRY = 0.05
 """Seconds between attempts while no controller answers."""
@@ -22,6 +25,45 @@ MOST = 1_000
 
 SendProposals = Callable[[Sequence[IsrProposal], float], Awaitable[Mapping[TopicPartition, IsrOutcome]]]
 """Sends one request, waits the given seconds at most, and returns the outcome of each proposal."""
+
+
+def by_topic(proposals: Sequence[IsrProposal]) -> Mapping[str, Sequence[IsrProposal]]:
+    topics: dict[str, list[IsrProposal]] = {}
+    for proposal in proposals:
+        topics.setdefault(proposal.topic, []).append(proposal)
+    return topics
+
+
+async def outcomes_of(
+    proposals: Sequence[IsrProposal],
+    request: RequestMessage[Reply],
+    link: ControllerRequester,
+    timeout: float,
+    *,
+    error_code: Callable[[Reply], int],
+    mistaken: Callable[[int], None],
+    outcomes: Callable[[Reply], Mapping[TopicPartition, IsrOutcome]],
+) -> Mapping[TopicPartition, IsrOutcome]:
+    """Send one request with these proposals, wait `timeout` seconds at most, and return the outcome of each.
+
+    `error_code` and `outcomes` read a response; `mistaken` is called with a node that is not the controller.
+    """
+
+    def all_are(outcome: IsrOutcome) -> Mapping[TopicPartition, IsrOutcome]:
+        return {proposal.topic_partition: outcome for proposal in proposals}
+
+    try:
+        node_id, reply = await link.request(request, 0, timeout)
+    except (ConnectionError, TimeoutError) as failure:
+        return all_are(IsrUnknown(str(failure)))
+    error = Error(error_code(reply))
+    if error is Error.NOT_CONTROLLER:
+        # A controller that was deposed during the change answers this too, so the outcome is unknown.
+        mistaken(node_id)
+        return all_are(IsrUnknown(f"node {node_id} is not the controller"))
+    if error:
+        return all_are(IsrRefused(error))
+    return {**all_are(IsrUnknown(f"node {node_id} left it out of its response")), **outcomes(reply)}
 
 
 @dataclass(frozen=True, slots=True)

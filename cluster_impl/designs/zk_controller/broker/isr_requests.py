@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 
+from fencepost.cluster_impl.designs.shared.isr_proposals import by_topic, outcomes_of
 from fencepost.cluster_impl.designs.zk_controller.broker.link import ControllerLink
 from fencepost.cluster_impl.replication.control_plane import (
     IsrAccepted,
@@ -31,38 +32,37 @@ class IsrChangeRequests:
 
     async def send(self, proposals: Sequence[IsrProposal], timeout: float) -> Mapping[TopicPartition, IsrOutcome]:
         """Send one request, wait `timeout` seconds at most, and return the outcome of each proposal."""
-        topics: dict[str, list[IsrProposal]] = {}
-        for each in proposals:
-            topics.setdefault(each.topic, []).append(each)
-        in_order = [each for of_topic in topics.values() for each in of_topic]
-
-        def all_are(outcome: IsrOutcome) -> Mapping[TopicPartition, IsrOutcome]:
-            return {each.topic_partition: outcome for each in proposals}
-
-        try:
-            sender, reply = await self._link.request(self._request(topics), 0, timeout)
-        except (ConnectionError, TimeoutError) as failure:
-            return all_are(IsrUnknown(str(failure)))
-        if reply.top_level_error_code == Error.NOT_CONTROLLER:
-            # A controller that was deposed during the change answers this too, and the outcome of the change is
-            # unknown.
-            self._link.mistaken(sender)
-            return all_are(IsrUnknown(f"broker {sender} is not the controller"))
-        if reply.top_level_error_code:
-            return all_are(IsrRefused(Error(reply.top_level_error_code)))
-        if len(reply.results) != len(proposals):
-            return all_are(IsrUnknown(f"broker {sender} answered {len(reply.results)} of {len(proposals)} changes"))
-        return {each.topic_partition: outcome_of(each, it) for each, it in zip(in_order, reply.results, strict=True)}
-
-    def _request(self, topics: Mapping[str, Iterable[IsrProposal]]) -> m.IsrChangeRequest:
-        return m.IsrChangeRequest(
+        topics = by_topic(proposals)
+        request = m.IsrChangeRequest(
             broker_id=self._broker_id,
             incarnation_id=self._incarnation(),
             topics=[
-                m.IsrChangeRequest.TopicData(topic_name=name, partitions=[_partition(each) for each in of_topic])
+                m.IsrChangeRequest.TopicData(topic_name=name, partitions=list(map(_partition, of_topic)))
                 for name, of_topic in topics.items()
             ],
         )
+        in_order = [proposal for of_topic in topics.values() for proposal in of_topic]
+        return await outcomes_of(
+            proposals,
+            request,
+            self._link,
+            timeout,
+            error_code=lambda reply: reply.top_level_error_code,
+            mistaken=self._link.mistaken,
+            outcomes=lambda reply: _outcomes(in_order, reply.results),
+        )
+
+
+def _outcomes(
+    proposals: Sequence[IsrProposal], results: Sequence[m.IsrChangeResponse.Result]
+) -> Mapping[TopicPartition, IsrOutcome]:
+    """Return no outcome if there are too few results, or too many: only their order says to what they belong."""
+    if len(results) != len(proposals):
+        return {}
+    return {
+        proposal.topic_partition: outcome_of(proposal, result)
+        for proposal, result in zip(proposals, results, strict=True)
+    }
 
 
 def _partition(proposal: IsrProposal) -> m.IsrChangeRequest.PartitionData:
