@@ -64,7 +64,6 @@ def assigned_addition(topic: MoreTopic, factor: int, brokers: Collection[int], s
 
 
 def too_few_brokers(topic: str, factor: int, brokers: int, state: str) -> RequestError:
-    """Return the error of a topic whose replication factor so many brokers cannot meet."""
     message = f"Replication factor {factor} of topic {topic} cannot be met: {brokers} brokers are {state}."
     return RequestError(Error.INVALID_REPLICATION_FACTOR, message)
 
@@ -107,16 +106,13 @@ def elected(outcomes: Mapping[TopicPartition, RequestError | None], *, named: bo
 
 
 def unknown_partition(at: TopicPartition) -> RequestError:
-    """Return the error of a partition that does not exist."""
     return RequestError(Error.UNKNOWN_TOPIC_OR_PARTITION, f"There is no partition {at}.")
 
 
 def election_not_needed(leader: int) -> RequestError:
-    """Return the error of an election that would change nothing."""
     return RequestError(Error.ELECTION_NOT_NEEDED, f"Broker {leader} leads already.")
 
 
 def preferred_not_available(preferred: int) -> RequestError:
-    """Return the error of a preferred replica that cannot lead."""
     message = f"The preferred replica {preferred} is not in sync, or its broker is not active."
     return RequestError(Error.PREFERRED_LEADER_NOT_AVAILABLE, message)

@@ -67,7 +67,6 @@ def check_name(name: str) -> None:
 
 
 def topic_exists(name: str) -> RequestError:
-    """Return the error of a topic that is created a second time."""
     return RequestError(Error.TOPIC_ALREADY_EXISTS, f"Topic {name} already exists.")
 
 
@@ -126,7 +125,6 @@ def check_assigned_brokers(assignment: Sequence[Sequence[int]], brokers: Collect
 
 
 def unequal_replication() -> RequestError:
-    """Return the error of an assignment whose partitions differ in their number of replicas."""
     message = "All partitions of a topic must have the same number of replicas."
     return RequestError(Error.INVALID_REPLICA_ASSIGNMENT, message)
 
@@ -145,7 +143,6 @@ def created(
 
 
 def not_created(name: str, error: RequestError) -> CreateResult:
-    """Return the result of a topic that was not created."""
     return CreateResult(name=name, error_code=error.error, error_message=str(error))
 
 
@@ -172,15 +169,12 @@ def topic_to_delete(name: str | None, topic_id: UUID, names: Callable[[UUID], st
 
 
 def unknown_topic(name: str) -> RequestError:
-    """Return the error of a topic that does not exist."""
     return RequestError(Error.UNKNOWN_TOPIC_OR_PARTITION, f"There is no topic {name}.")
 
 
 def named_again() -> RequestError:
-    """Return the error of a topic that a deletion names a second time."""
     return RequestError(Error.INVALID_REQUEST, "The request names this topic more than once.")
 
 
 def not_deleted(name: str | None, topic_id: UUID, error: RequestError) -> DeleteResult:
-    """Return the result of a topic that was not deleted."""
     return DeleteResult(name=name, topic_id=topic_id, error_code=error.error, error_message=str(error))

@@ -14,7 +14,7 @@ from fencepost.cluster_impl.designs.zk_controller.controller.events import Contr
 from fencepost.cluster_impl.designs.zk_controller.controller.refusals import CONTROLLER_REQUESTS, not_controller
 from fencepost.cluster_impl.designs.zk_controller.controller.runtime.channels import Channels, ResponseListener
 from fencepost.cluster_impl.designs.zk_controller.controller.runtime.elector import Elector, WonElection
-from fencepost.cluster_impl.designs.zk_controller.controller.runtime.term import ActiveController, ControllerTerm
+from fencepost.cluster_impl.designs.zk_controller.controller.runtime.term import ControllerTerm
 from fencepost.cluster_impl.designs.zk_controller.controller.state.machines import ControllerConfig
 from fencepost.cluster_impl.designs.zk_controller.superseded import SupersededConnections
 from fencepost.cluster_impl.wire import messages as m
@@ -38,7 +38,7 @@ class ControllerHost:
         self,
         broker_id: int,
         zookeeper: ZooKeeper,
-        make_controller: Callable[[], ActiveController],
+        make_controller: Callable[[], Controller],
         make_channels: Callable[[ResponseListener], Channels],
         is_registered: Callable[[], bool] = lambda: True,
     ) -> None:

@@ -12,8 +12,8 @@ from __future__ import annotations
 import asyncio
 import math
 import time
-from collections.abc import Callable, Mapping, Sequence
-from typing import Any, Protocol, TypeVar, cast
+from collections.abc import Callable
+from typing import Any, TypeVar, cast
 
 from fencepost.cluster_impl.coordination import znodes as zk
 from fencepost.cluster_impl.coordination.execution import Execution, GuardFailed
@@ -21,7 +21,7 @@ from fencepost.cluster_impl.coordination.session_state import SessionState
 from fencepost.cluster_impl.coordination.steps import Steps
 from fencepost.cluster_impl.coordination.zookeeper import ZooKeeper
 from fencepost.cluster_impl.designs.zk_controller.controller import events
-from fencepost.cluster_impl.designs.zk_controller.controller.controller import RegisteredBroker
+from fencepost.cluster_impl.designs.zk_controller.controller.controller import Controller
 from fencepost.cluster_impl.designs.zk_controller.controller.events import ControllerMoved
 from fencepost.cluster_impl.designs.zk_controller.controller.refusals import not_controller
 from fencepost.cluster_impl.designs.zk_controller.controller.runtime.channels import Channels, ResponseListener
@@ -55,27 +55,12 @@ CATCH_UP = 0.2
 requests that arrived meanwhile are read: a controller must not take its own suspension for silence of the brokers."""
 
 
-class ActiveController(Protocol):
-    """The interface of `controller.Controller` to its term."""
-
-    def handle(self, event: events.Event) -> Steps[None]: ...
-
-    def answer_at_once(self, request: events.ReceivedRequest) -> bool: ...
-
-    @property
-    def registered(self) -> Mapping[int, RegisteredBroker]: ...
-
-    def drain(self) -> Sequence[tuple[int, Message]]: ...
-
-    def next_tick(self) -> float | None: ...
-
-
 class ControllerTerm:
     """Runs one controller from its election to the end of its term."""
 
     def __init__(
         self,
-        controller: ActiveController,
+        controller: Controller,
         won: WonElection,
         zookeeper: ZooKeeper,
         make_channels: Callable[[ResponseListener], Channels],

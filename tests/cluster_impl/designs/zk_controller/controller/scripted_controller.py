@@ -20,7 +20,7 @@ def nothing(_: Event) -> Steps[None]:
 
 @dataclass(slots=True)
 class ScriptedController:
-    """Implements `ActiveController`. Heartbeats are answered at once, `steps_of` handles everything else."""
+    """Has what a term calls of `Controller`. Heartbeats are answered at once, `steps_of` handles everything else."""
 
     steps_of: Handle = nothing
     events: list[Event] = field(default_factory=list)

@@ -6,6 +6,7 @@ import asyncio
 import time
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager, suppress
+from typing import cast
 
 import pytest
 
@@ -22,6 +23,7 @@ from fencepost.cluster_impl.coordination.steps import (
 )
 from fencepost.cluster_impl.coordination.zookeeper import ZooKeeper
 from fencepost.cluster_impl.designs.zk_controller.controller import events
+from fencepost.cluster_impl.designs.zk_controller.controller.controller import Controller
 from fencepost.cluster_impl.designs.zk_controller.controller.events import ControllerMoved
 from fencepost.cluster_impl.designs.zk_controller.controller.runtime.channels import Channels
 from fencepost.cluster_impl.designs.zk_controller.controller.runtime.elector import Elector, WonElection
@@ -49,7 +51,12 @@ async def term(controller: ScriptedController, zookeeper: ZooKeeper) -> AsyncIte
         if won is None:
             await elector.until_changed()
     await zookeeper.confirm()
-    made = ControllerTerm(controller, won, zookeeper, lambda answered: Channels(connect, "INTERNAL", 30.0, answered))
+    made = ControllerTerm(
+        cast("Controller", controller),
+        won,
+        zookeeper,
+        lambda answered: Channels(connect, "INTERNAL", 30.0, answered),
+    )
     running = asyncio.create_task(made.run())
     try:
         yield made

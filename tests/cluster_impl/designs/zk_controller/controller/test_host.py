@@ -6,12 +6,14 @@ import asyncio
 import time
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
+from typing import cast
 
 import pytest
 
 from fencepost.cluster_impl.coordination.session_state import SessionState
 from fencepost.cluster_impl.coordination.steps import Create, SetData, Steps
 from fencepost.cluster_impl.designs.zk_controller.controller import events
+from fencepost.cluster_impl.designs.zk_controller.controller.controller import Controller
 from fencepost.cluster_impl.designs.zk_controller.controller.refusals import CONTROLLER_REQUESTS
 from fencepost.cluster_impl.designs.zk_controller.controller.runtime import host as module
 from fencepost.cluster_impl.designs.zk_controller.controller.runtime.channels import Channels
@@ -51,9 +53,9 @@ class Candidate:
         self.server = Server(ZK_BROKER, self.host.handlers)
         self.port = 0
 
-    def _machines(self) -> ScriptedController:
+    def _machines(self) -> Controller:
         self.controllers.append(ScriptedController(lambda event: self.steps(event)))
-        return self.controllers[-1]
+        return cast("Controller", self.controllers[-1])
 
     async def ask(self, request: RequestMessage[R], version: int = 0) -> R:
         connection = await connect("127.0.0.1", self.port, 30)

@@ -14,6 +14,7 @@ from fencepost.cluster_impl.coordination.session_state import SessionState
 from fencepost.cluster_impl.coordination.steps import Steps
 from fencepost.cluster_impl.coordination.zookeeper import StateListener, ZooKeeper
 from fencepost.cluster_impl.designs.zk_controller.controller import events
+from fencepost.cluster_impl.designs.zk_controller.controller.controller import Controller
 from fencepost.cluster_impl.designs.zk_controller.controller.runtime.channels import Channels
 from fencepost.cluster_impl.designs.zk_controller.controller.runtime.elector import WonElection
 from fencepost.cluster_impl.designs.zk_controller.controller.runtime.host import ControllerHost
@@ -56,7 +57,10 @@ class Server:
 def term(controller: ScriptedController, server: Server) -> ControllerTerm:
     zookeeper = cast("ZooKeeper", server)
     return ControllerTerm(
-        controller, WonElection(1, 1), zookeeper, lambda answered: Channels(connect, "INTERNAL", 1.0, answered)
+        cast("Controller", controller),
+        WonElection(1, 1),
+        zookeeper,
+        lambda answered: Channels(connect, "INTERNAL", 1.0, answered),
     )
 
 
