@@ -1,4 +1,4 @@
-"""The command line of a Toxiproxy, on this machine or in a pod; imports nothing but the standard library."""
+"""The command line of a Toxiproxy, on this machine or in a pod, where there is nothing but the standard library."""
 
 from __future__ import annotations
 

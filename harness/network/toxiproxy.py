@@ -2,23 +2,20 @@
 
 Every answer but 2xx, every refused connection and every timeout is LinksLost, since a fault that may or may not have
 happened says nothing about the cluster. After one that hung, calls are given less time until one succeeds, so that
-undoing many faults ends soon. The package toxiproxy-python makes the requests through its
-APIConsumer, which keeps the address of the server in a class, so each server gets a subclass. Its public Toxiproxy and
-Proxy classes are not used, since they have no timeouts, repeat requests, and take a 503 for success.
+undoing many faults ends soon. The package toxiproxy-python is not used: its classes have no timeouts, repeat requests,
+keep the address of the one server in a class, and take a 503 for success.
 """
 
 from __future__ import annotations
 
-import json
 import time
 from collections.abc import Iterable, Iterator, Mapping
 from itertools import product
+from json import loads
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import requests
-from toxiproxy.api import APIConsumer
-from toxiproxy.exceptions import InvalidToxic, NotFound, ProxyExists
 
 from fencepost.faults.capabilities import Harm, LinkState, Stream, Toxic
 from fencepost.harness.errors import InfrastructureError, LinksLost
@@ -26,6 +23,7 @@ from fencepost.harness.network.addresses import Endpoint
 from fencepost.harness.network.layout import Proxy
 from fencepost.harness.network.program import RELEASE
 
+NOT_FOUND, CONFLICT = 404, 409
 UPSTREAM = "upstream"
 _STREAMS = {Stream.REQUESTS: UPSTREAM, Stream.REPLIES: "downstream"}
 TAKEN, REFUSED = '"message":"Accepted client"', '"message":"Could not write to destination"'
@@ -81,7 +79,6 @@ class Toxiproxy:
     def __init__(self, api: Endpoint, timeout: float = 10.0, log: Path | None = None) -> None:
         self.api = api
         self._log = log
-        self._consumer = type("Consumer", (APIConsumer,), {"host": api.host, "port": api.port})
         self._timeout = timeout
         self._hangs = False
 
@@ -122,7 +119,7 @@ class Toxiproxy:
         Hangs for 25 s, and then happens late, if the receiver is paused (SIGSTOP) under load.
         """
         for part in described(toxic):
-            self._call("post", f"/proxies/{name}/toxics", as_good=ProxyExists, json=part)
+            self._call("post", f"/proxies/{name}/toxics", as_good=CONFLICT, json=part)
 
     def remove(self, name: str, toxic: Toxic) -> None:
         """Undo `add`. Harmless if it is not there.
@@ -134,10 +131,10 @@ class Toxiproxy:
         """
         first, *others = (f"/proxies/{name}/toxics/{part['name']}" for part in described(toxic))
         for _ in range(_RENEWALS if toxic.harm in _HOLDING else 0):
-            self._call("post", first, as_good=NotFound, json={"attributes": {}})
+            self._call("post", first, as_good=NOT_FOUND, json={"attributes": {}})
             time.sleep(_UNTIL_WRITTEN)
         for path in (*reversed(others), first):
-            self._call("delete", path, as_good=NotFound)
+            self._call("delete", path, as_good=NOT_FOUND)
 
     def state(self, name: str) -> LinkState:
         found = self._call("get", f"/proxies/{name}")
@@ -151,7 +148,7 @@ class Toxiproxy:
         has no connection of this proxy at all, as of a server that writes another log.
         """
         lines = [] if self._log is None else self._log.read_text("utf-8", "replace").splitlines()
-        found = [json.loads(line) for line in lines if TAKEN in line or REFUSED in line]
+        found = [loads(line) for line in lines if TAKEN in line or REFUSED in line]
         ours = [each for each in found if each["name"] == name]
         if not ours:
             raise LinksLost(
@@ -161,12 +158,12 @@ class Toxiproxy:
         links = {str(each["link"]): int(each["bytes"]) for each in ours if "link" in each}
         return {link.removesuffix(UPSTREAM): count for link, count in links.items() if link.endswith(UPSTREAM)}
 
-    def _call(self, method: str, path: str, *, as_good: type[Exception] | None = None, **content: object) -> Any:
-        """The decoded answer; None if there is none, or if it is `as_good`: what was asked for is so already."""
+    def _call(self, method: str, path: str, *, as_good: int | None = None, json: Any = None) -> Any:
+        """Return the decoded answer; None if there is none, or if its status is `as_good`: it is so already."""
         asked = f"{method.upper()} {path}"
         timeout = min(self._timeout, IMPATIENT) if self._hangs else self._timeout
         try:
-            response = getattr(self._consumer, method)(path, **content, timeout=timeout, proxies=DIRECT)
+            response = requests.request(method, f"http://{self.api}{path}", json=json, timeout=timeout, proxies=DIRECT)
             self._hangs = False
         except requests.ConnectionError as error:
             raise LinksLost(f"Toxiproxy at {self.api} could not be asked to {asked}: it is gone ({error})") from error
@@ -176,10 +173,8 @@ class Toxiproxy:
                 f"Toxiproxy at {self.api} did not answer {asked} within {timeout:g} s: a stopped receiver holds it up, "
                 f"or it hangs ({error})"
             ) from error
-        except (InvalidToxic, NotFound, ProxyExists) as error:
-            if as_good is not None and isinstance(error, as_good):
-                return None
-            raise LinksLost(f"Toxiproxy at {self.api} refused {asked}: {error}") from error
+        if response.status_code == as_good:
+            return None
         if not response.ok:
             raise LinksLost(
                 f"Toxiproxy at {self.api} answered {response.status_code} to {asked}: {response.text.strip()}"
