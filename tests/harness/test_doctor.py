@@ -13,7 +13,8 @@ import docker
 from fencepost.harness import doctor
 from fencepost.harness.cleaning.mounts import mounts as mount_table
 from fencepost.harness.disks import mounts
-from fencepost.harness.doctor import Diagnosis, Mechanism, Unavailable, diagnose
+from fencepost.harness.doctor import programs
+from fencepost.harness.doctor.mechanism import Diagnosis, Mechanism, Unavailable, diagnose
 from tests.waiting import eventually
 
 
@@ -32,7 +33,7 @@ def test_a_probe_that_raises_means_not_available_and_says_why() -> None:
 
 def test_a_program_that_is_not_there_is_named(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setenv("PATH", str(tmp_path))
-    row = diagnose(Mechanism("java", doctor.java, "lost", "remedy"))
+    row = diagnose(Mechanism("java", programs.java, "lost", "remedy"))
     assert (row.available, row.how) == (False, "no java on the PATH")
 
 
@@ -41,7 +42,7 @@ def test_an_old_java_does_not_count(monkeypatch: pytest.MonkeyPatch, tmp_path: P
     program.write_text("#!/bin/sh\necho 'openjdk version \"11.0.2\" 2019-01-15' >&2\n")
     program.chmod(0o755)
     monkeypatch.setenv("PATH", f"{tmp_path}:/usr/bin:/bin")
-    row = diagnose(Mechanism("java", doctor.java, "lost", "remedy"))
+    row = diagnose(Mechanism("java", programs.java, "lost", "remedy"))
     assert not row.available
     assert "17 or newer is needed" in row.how
 
@@ -53,9 +54,9 @@ def test_a_program_that_answers_too_late_is_not_called_missing(
     program.write_text("#!/bin/sh\nexec sleep 60\n")
     program.chmod(0o755)
     monkeypatch.setenv("PATH", f"{tmp_path}:/usr/bin:/bin")
-    monkeypatch.setattr(doctor, "SPARK_SECONDS", 0.5)
-    monkeypatch.setattr(doctor, "_spark_jars", lambda: tmp_path)
-    row = diagnose(Mechanism("spark", doctor.spark, "fencepost trends", "pip install 'fencepost[mining]'"))
+    monkeypatch.setattr(programs, "SPARK_SECONDS", 0.5)
+    monkeypatch.setattr(programs, "_spark_jars", lambda: tmp_path)
+    row = diagnose(Mechanism("spark", programs.spark, "fencepost trends", "pip install 'fencepost[mining]'"))
     assert row.how == "it did not answer within 0.5 s"
     doctor._print_table([row])
     said = capsys.readouterr().out
@@ -65,7 +66,7 @@ def test_a_program_that_answers_too_late_is_not_called_missing(
 
 def test_an_engine_that_does_not_answer_is_not_an_engine(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setenv("DOCKER_HOST", f"unix://{tmp_path}/absent.sock")
-    row = diagnose(Mechanism("docker", doctor.docker_engine, "lost", "remedy"))
+    row = diagnose(Mechanism("docker", programs.docker_engine, "lost", "remedy"))
     assert not row.available
     assert f"no engine answered at unix://{tmp_path}/absent.sock" in row.how
 
@@ -91,7 +92,7 @@ def test_a_socket_that_may_not_be_used_is_not_answered_with_what_is_installed(mo
         raise docker.errors.DockerException("PermissionError(13, 'Permission denied')")
 
     monkeypatch.setattr("docker.from_env", refuse)
-    row = diagnose(Mechanism("docker", doctor.docker_engine, "lost", "apt-get install docker.io"))
+    row = diagnose(Mechanism("docker", programs.docker_engine, "lost", "apt-get install docker.io"))
     assert "add it to the group docker" in row.remedy
 
 
@@ -115,10 +116,10 @@ def test_this_machine_can_run_the_process_backend(capsys: pytest.CaptureFixture[
 
 HANGING = """
 import pathlib, tempfile, time
-from fencepost.harness import doctor
+from fencepost.harness.doctor import machine
 tempfile.tempdir = {folder!r}
 pathlib.Path.read_bytes = lambda self: time.sleep(600)
-doctor.fuse()
+machine.fuse()
 """
 
 

@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from fencepost.harness import doctor
-from fencepost.harness.doctor import Diagnosis, Mechanism, diagnose
+from fencepost.harness.doctor import programs
+from fencepost.harness.doctor.mechanism import Diagnosis, Mechanism, diagnose
 from fencepost.harness.errors import InfrastructureError
 from fencepost.harness.network import server
 from fencepost.harness.network.program import BUILD, RELEASE
@@ -51,7 +51,7 @@ def test_an_installed_package_says_where_it_looked_and_how_to_build_one() -> Non
     assert said.startswith("FENCEPOST_TOXIPROXY is not set, and there is no toxiproxy-server on the PATH. ")
     assert BUILD in said
     assert not re.search(r"make|site-packages|\.tools", said)
-    row = diagnose(Mechanism("toxiproxy", doctor.toxiproxy, "lost", server.how_to_get()))
+    row = diagnose(Mechanism("toxiproxy", programs.toxiproxy, "lost", server.how_to_get()))
     assert row.how == "FENCEPOST_TOXIPROXY is not set, and there is no toxiproxy-server on the PATH"
     assert BUILD in row.remedy
 
@@ -66,7 +66,7 @@ def _with(answer: bytes, path: Path, monkeypatch: pytest.MonkeyPatch) -> Diagnos
     path.write_text(SERVER.format(python=sys.executable, answer=answer))
     path.chmod(0o755)
     monkeypatch.setenv("FENCEPOST_TOXIPROXY", str(path))
-    return diagnose(Mechanism("toxiproxy", doctor.toxiproxy, "lost", server.how_to_get()))
+    return diagnose(Mechanism("toxiproxy", programs.toxiproxy, "lost", server.how_to_get()))
 
 
 @pytest.mark.integration
