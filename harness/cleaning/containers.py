@@ -53,7 +53,7 @@ def without_records() -> Iterator[tuple[Path, Leftover]]:
     for kind in ("container", "network"):
         for each in _labelled(engine, kind, TOKEN_LABEL):
             labels = _labels(each)
-            if labels.get(RUN_LABEL) and table.signer_lives(labels.get(HARNESS_LABEL, "")) is False:
+            if labels.get(RUN_LABEL) and table.harness_lives(labels.get(HARNESS_LABEL, "")) is False:
                 yield Path(labels[RUN_LABEL]), _leftover(kind, each, (None, None, each))
 
 

@@ -1,7 +1,7 @@
 """`fencepost clean --all`: every dead run that anything on this machine names, its folder gone or not.
 
 Leases, environments of processes, and labels of containers name runs. Where a folder has records, they decide as ever.
-Where the folder is gone, what still carries its stamp is removed: the stamp says whose it is, and the signature in it
+Where the folder is gone, what still carries its stamp is removed: the stamp says whose it is, and the harness id in it
 proves that the harness is dead. What another machine, boot or pid namespace signed proves nothing here, and stays.
 """
 

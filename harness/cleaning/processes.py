@@ -21,7 +21,7 @@ def without_records() -> Iterator[tuple[Path, Leftover]]:
     for identity in table.all_processes():
         said = table.environment(identity.pid)
         mine = identity.pid == os.getpid()
-        if not mine and said.get(TOKEN) and said.get(RUN) and table.signer_lives(said.get(HARNESS, "")) is False:
+        if not mine and said.get(TOKEN) and said.get(RUN) and table.harness_lives(said.get(HARNESS, "")) is False:
             yield Path(said[RUN]), _leftover(said.get(NODE, ""), identity)
 
 

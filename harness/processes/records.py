@@ -26,7 +26,7 @@ TOKEN = "FENCEPOST_TOKEN"
 RUN = "FENCEPOST_RUN"
 NODE = "FENCEPOST_NODE"
 HARNESS = "FENCEPOST_HARNESS"
-"""The signature of the harness: `clean --all` asks whether it lives."""
+"""The id of the harness: `clean --all` asks whether it lives."""
 
 
 @dataclass(frozen=True)
@@ -53,7 +53,7 @@ class ProcessRecords:
         """Note a start down before it happens; gives what belongs into the child's environment."""
         token = uuid.uuid4().hex
         self._write({"phase": "intent", "token": token, "node": node, "boot": self._boot, "argv": list(argv)})
-        return {TOKEN: token, RUN: str(self._run), NODE: node, HARNESS: table.own_identity()}
+        return {TOKEN: token, RUN: str(self._run), NODE: node, HARNESS: table.own_harness_id()}
 
     def started(self, token: str, identity: Identity) -> None:
         self._write({"phase": "started", "token": token, "pid": identity.pid, "start_time": identity.start_time})

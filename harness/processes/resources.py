@@ -29,7 +29,7 @@ RUN_LABEL = "fencepost.run"
 """The run folder, on each container and network."""
 TOKEN_LABEL = "fencepost.token"
 HARNESS_LABEL = "fencepost.harness"
-"""The signature of the harness that made it: whether that lives can be asked without the folder."""
+"""The id of the harness that made it: whether that lives can be asked without the folder."""
 
 
 @dataclass(frozen=True)
@@ -42,7 +42,7 @@ class Stamp:
     @property
     def labels(self) -> dict[str, str]:
         """For a container or a network."""
-        return {RUN_LABEL: str(self.run), TOKEN_LABEL: self.token, HARNESS_LABEL: table.own_identity()}
+        return {RUN_LABEL: str(self.run), TOKEN_LABEL: self.token, HARNESS_LABEL: table.own_harness_id()}
 
     @property
     def fsname(self) -> str:

@@ -78,15 +78,15 @@ def boot_id() -> str:
     return (PROC / "sys/kernel/random/boot_id").read_text().strip()
 
 
-def own_identity() -> str:
-    """This process, in words that name it among all boots and pid namespaces: `boot/namespace/pid/start time`."""
+def own_harness_id() -> str:
+    """Return the id of this process among all boots and pid namespaces: `boot/namespace/pid/start time`."""
     me = identify_child(os.getpid())
     return f"{boot_id()}/{_namespace()}/{me.pid}/{me.start_time}"
 
 
-def signer_lives(signature: str) -> bool | None:
-    """Return whether the signing process lives; None for one of another machine, boot or namespace."""
-    boot, _, rest = signature.partition("/")
+def harness_lives(harness_id: str) -> bool | None:
+    """Return whether the process of this id lives; None for one of another machine, boot or namespace."""
+    boot, _, rest = harness_id.partition("/")
     namespace, _, process = rest.partition("/")
     pid, _, start_time = process.partition("/")
     if (boot, namespace) != (boot_id(), _namespace()) or not (pid.isdigit() and start_time.isdigit()):

@@ -87,7 +87,7 @@ def test_containers_and_networks_of_a_dead_run_go_and_look_alikes_stay(run: Path
 def test_all_finds_containers_of_runs_whose_folder_is_gone_if_their_harness_is_dead(run: Path, engine: Any) -> None:
     with subprocess.Popen(["true"]) as ended:
         pass
-    mine = table.own_identity().split("/")
+    mine = table.own_harness_id().split("/")
     dead = "/".join([*mine[:2], str(ended.pid), "1"])
     gone = Stamp(uuid.uuid4().hex, run.parent / "no-such-run")
     orphan = _create(engine, gone.labels | {HARNESS_LABEL: dead})

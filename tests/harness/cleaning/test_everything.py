@@ -37,9 +37,9 @@ def mine_alone(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.fixture
 def dead() -> str:
-    """The signature of a harness that died."""
+    """The id of a harness that died."""
     with subprocess.Popen(["true"]) as ended:
-        boot, namespace, _, _ = table.own_identity().split("/")
+        boot, namespace, _, _ = table.own_harness_id().split("/")
     return f"{boot}/{namespace}/{ended.pid}/1"
 
 
@@ -54,7 +54,7 @@ def test_processes_of_a_dead_run_are_ended_though_its_folder_is_gone(tmp_path: P
             return process
 
         orphan = start("gone", dead)
-        of_the_living = start("lives", table.own_identity())
+        of_the_living = start("lives", table.own_harness_id())
         unsigned = start("unsigned", "")
         of_another_boot = start("elsewhere", f"another/{dead.partition('/')[2]}")
         [found], _ = clean_all()

@@ -104,7 +104,7 @@ def left_helper(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[tup
     run = tmp_path / "run"
     run.mkdir()
     with subprocess.Popen(["true"]) as ended:
-        boot, namespace, _, _ = table.own_identity().split("/")
+        boot, namespace, _, _ = table.own_harness_id().split("/")
     stamp = ProcessRecords(run / "processes.jsonl").intend("node-4", ["start.sh"])
     environment = {**os.environ, **stamp, HARNESS: f"{boot}/{namespace}/{ended.pid}/1"}
     serve = "import socket, time; s = socket.create_server(('127.0.0.1', 0)); time.sleep(600)"
