@@ -13,8 +13,9 @@ from fencepost.harness.cli.options import Annotations
 from fencepost.harness.errors import UsageError
 from fencepost.harness.report.ci_summary import github_annotations, markdown
 from fencepost.harness.report.suite_history import past_runs
-from fencepost.harness.report.suite_results import FILE, ScenarioResult, SuiteResult, create_suite_folder
+from fencepost.harness.report.suite_results import ScenarioResult, SuiteResult, create_suite_folder
 from fencepost.results.records.progress import Phase
+from fencepost.results.records.survey import SUITE_FILE
 
 
 @dataclass(frozen=True)
@@ -70,7 +71,7 @@ class SuiteOutputs:
         """Write all but the JUnit file, and return the folder of the suite, which is in `runs`."""
         self.ci.write(result, runs, console)
         folder = create_suite_folder(runs, result.target, result.seed)
-        result.save(folder / FILE)
+        result.save(folder / SUITE_FILE)
         if self.json is not None:
             result.save(self.json)
         return folder

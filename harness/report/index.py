@@ -16,7 +16,7 @@ from typing import Any, Final
 from markupsafe import Markup, escape
 
 from fencepost.harness.catalogue import CatalogueError, describe
-from fencepost.harness.report.index_runs import PAGE, Index, IndexedRun, Part, read_index
+from fencepost.harness.report.index_runs import PAGE, Index, IndexedRun, Met, Part, read_index
 from fencepost.results.pages import page_environment, relative_link
 from fencepost.results.records.folder import short_digest
 from fencepost.results.records.replay_command import replay_command
@@ -111,8 +111,8 @@ def render(index: Index) -> str:
         slowest=_slowest(index, runs),
         identities=list(_identities(index.runs)),
         parts=[_part(index, part) for part in index.parts],
-        roles=list(dict.fromkeys(each["role"] for each in index.met)),
-        faults=_met(index.met),
+        roles=list(dict.fromkeys(each.role for each in index.met)),
+        faults=_by_fault(index.met),
         glyphs=GLYPHS,
         above="../index.html" if index.is_part else "",
         written=_time(time.time()),
@@ -253,12 +253,12 @@ def _identities(runs: Iterable[IndexedRun]) -> Iterator[dict[str, Any]]:
         yield dict(zip(names, key, strict=True)) | {"runs": number}
 
 
-def _met(met: Iterable[Mapping[str, Any]]) -> dict[str, dict[str, list[tuple[str, int]]]]:
+def _by_fault(met: Iterable[Met]) -> dict[str, dict[str, list[tuple[str, int]]]]:
     """Return for each fault and role how often they met, by the state of the node."""
-    found: dict[str, dict[str, list[tuple[str, int]]]] = {}
+    faults: dict[str, dict[str, list[tuple[str, int]]]] = {}
     for each in met:
-        found.setdefault(each["fault"], {}).setdefault(each["role"], []).append((each["state"], each["times"]))
-    return found
+        faults.setdefault(each.fault, {}).setdefault(each.role, []).append((each.state, each.times))
+    return faults
 
 
 def _code(text: str) -> Markup:

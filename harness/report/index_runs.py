@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any
 
-from fencepost.harness.report.suite_results import FILE, ScenarioResult, SuiteResult
-from fencepost.results.records.files import read_json
+from fencepost.harness.report.suite_results import ScenarioResult, SuiteResult
+from fencepost.results.records.files import from_json, read_json
 from fencepost.results.records.folder import FolderError, Manifest, RunFolder
 from fencepost.results.records.requirements import RequirementResult, RequirementState
-from fencepost.results.records.survey import CAMPAIGN_FILE, FolderState, survey
-from fencepost.results.records.verdict import RunVerdict, Verdict
+from fencepost.results.records.survey import CAMPAIGN_FILE, SUITE_FILE, FolderState, survey
+from fencepost.results.records.verdict import Verdict
 
 SUMMARY = "summary.json"
 PAGE = "index.html"
@@ -75,11 +74,20 @@ class Part:
 
 
 @dataclass(frozen=True)
+class Met:
+    """How often a fault met a node of a role in a state."""
+
+    fault: str
+    role: str
+    state: str
+    times: int
+
+
+@dataclass(frozen=True)
 class Index:
     """The content of an index page in `folder`. `facts` are shown below the title.
 
-    `parts` are the suites and campaigns of a folder of runs, with pages of their own. `met` counts for a campaign how
-    often a fault met a role, with rows of fault, role, state and count.
+    `parts` are the suites and campaigns of a folder of runs, with pages of their own. `met` is of a campaign.
     """
 
     title: str
@@ -88,7 +96,7 @@ class Index:
     facts: tuple[str, ...] = ()
     not_run: tuple[NotRun, ...] = ()
     parts: tuple[Part, ...] = ()
-    met: tuple[Mapping[str, Any], ...] = ()
+    met: tuple[Met, ...] = ()
     interrupted: str = ""
     """Says what is missing because the suite or campaign was ended before its time."""
     is_part: bool = False
@@ -116,17 +124,17 @@ def read_index(folder: Path) -> Index:
     if (folder / "plan.yaml").is_file():
         raise FolderError(f"{folder} is one run, with {RunFolder(folder).report.name}: name the folder that holds it")
     try:
-        if (folder / FILE).is_file():
+        if (folder / SUITE_FILE).is_file():
             return _suite(folder)
         if (folder / CAMPAIGN_FILE).is_file():
             return _campaign(folder)
-    except (ValueError, KeyError, TypeError, AttributeError) as error:
+    except ValueError as error:
         raise FolderError(f"the results in {folder} cannot be read: {error}") from None
     return _runs(folder)
 
 
 def _suite(folder: Path) -> Index:
-    result = SuiteResult.load(folder / FILE)
+    result = SuiteResult.load(folder / SUITE_FILE)
     reasons: dict[str, list[ScenarioResult]] = {}
     for scenario in result.skipped:
         reasons.setdefault(scenario.skipped or "", []).append(scenario)
@@ -180,71 +188,108 @@ def _of_scenario(result: ScenarioResult, runs: Path, suite: SuiteResult) -> Inde
     )
 
 
+@dataclass(frozen=True)
+class _Request:
+    """The part of `campaign.json` that the page shows."""
+
+    target: str
+    backend: str
+    seed: int
+    minutes: float
+
+    @property
+    def title(self) -> str:
+        return f"Campaign on {self.target.replace(':', ' ')}"
+
+
+@dataclass(frozen=True)
+class _Outcome:
+    seed: int
+    title: str
+    verdict: Verdict
+    seconds: float
+    headline: str
+    run: str | None
+    planted_defect: str = ""
+
+
+@dataclass(frozen=True)
+class _LeftOut:
+    kind: str
+    reason: str
+
+
+@dataclass(frozen=True)
+class _Summary:
+    """The part of `summary.json` that the page shows; the defaults are of a campaign without an ended plan."""
+
+    verdict: Verdict | None = None
+    counts: Mapping[Verdict, int] = field(default_factory=dict)
+    outcomes: tuple[_Outcome, ...] = ()
+    left_out: tuple[_LeftOut, ...] = ()
+    coverage: tuple[Met, ...] = ()
+    interrupted: int = 0
+
+
 def _campaign(folder: Path) -> Index:
     """Read a campaign: its runs, and from the summary, if it has one, what it left out and what its faults met."""
-    order, summary = _campaign_files(folder)
-    titles = {Path(each["run"]).name: each for each in summary.get("outcomes", ()) if each["run"] is not None}
+    request, summary = _campaign_files(folder)
+    titles = {Path(outcome.run).name: outcome.title for outcome in summary.outcomes if outcome.run is not None}
     runs = [
-        replace(run, title=titles[run.folder.name]["title"]) if run.folder and run.folder.name in titles else run
+        replace(run, title=titles.get(run.folder.name, run.title)) if run.folder is not None else run
         for run in _of_folders(folder)
     ]
     runs += [
         IndexedRun(
-            f"plan of seed {each['seed']}",
-            each["title"],
-            order["target"].replace(":", " "),
-            order["backend"],
-            Verdict(each["verdict"]),
-            seconds=each["seconds"],
-            seed=each["seed"],
-            headline=each["headline"],
+            f"plan of seed {outcome.seed}",
+            outcome.title,
+            request.target.replace(":", " "),
+            request.backend,
+            outcome.verdict,
+            seconds=outcome.seconds,
+            seed=outcome.seed,
+            headline=outcome.headline,
         )
-        for each in summary.get("outcomes", ())
-        if each["run"] is None
+        for outcome in summary.outcomes
+        if outcome.run is None
     ]
     reasons: dict[str, list[str]] = {}
-    for each in summary.get("left_out", ()):
-        reasons.setdefault(each["reason"], []).append(each["kind"])
-    number = summary.get("interrupted", 0)
+    for each in summary.left_out:
+        reasons.setdefault(each.reason, []).append(each.kind)
+    number = summary.interrupted
     return Index(
-        title=_campaign_title(order),
+        title=request.title,
         is_part=True,
         folder=folder,
         runs=tuple(runs),
-        facts=_campaign_facts(order, summary),
+        facts=_campaign_facts(request, summary),
         not_run=tuple(NotRun(reason, tuple(kinds)) for reason, kinds in reasons.items()),
-        met=tuple(summary.get("coverage", ())),
+        met=summary.coverage,
         interrupted=f"{number} plans were running when the campaign was interrupted." if number else "",
     )
 
 
-def _campaign_files(folder: Path) -> tuple[dict[str, Any], dict[str, Any]]:
-    """Return the request for a campaign and its summary; the latter is empty before the first plan has ended."""
-    summary = folder / SUMMARY
-    return read_json(folder / CAMPAIGN_FILE), read_json(summary) if summary.is_file() else {}
+def _campaign_files(folder: Path) -> tuple[_Request, _Summary]:
+    request = from_json(_Request, read_json(folder / CAMPAIGN_FILE))
+    path = folder / SUMMARY
+    return request, from_json(_Summary, read_json(path)) if path.is_file() else _Summary()
 
 
-def _campaign_title(order: Mapping[str, Any]) -> str:
-    return f"Campaign on {order['target'].replace(':', ' ')}"
-
-
-def _campaign_facts(order: Mapping[str, Any], summary: Mapping[str, Any]) -> tuple[str, ...]:
-    planted = sorted({each.get("planted_defect", "") for each in summary.get("outcomes", ())} - {""})
-    facts = (f"seed {order['seed']}", f"{order['backend']} backend", f"{order['minutes']:g} min allowed")
+def _campaign_facts(request: _Request, summary: _Summary) -> tuple[str, ...]:
+    planted = sorted({outcome.planted_defect for outcome in summary.outcomes} - {""})
+    facts = (f"seed {request.seed}", f"{request.backend} backend", f"{request.minutes:g} min allowed")
     return *facts, *(f"planted defect {defect}" for defect in planted)
 
 
 def _part(folder: Path) -> Part:
     """Read the own summary of a suite or a campaign, and no run of it."""
     try:
-        if (folder / FILE).is_file():
-            result = SuiteResult.load(folder / FILE)
+        if (folder / SUITE_FILE).is_file():
+            result = SuiteResult.load(folder / SUITE_FILE)
             return Part(_suite_title(result), folder, result.verdict, result.counts(), _suite_facts(result))
-        order, summary = _campaign_files(folder)
-        counts = {Verdict(name): number for name, number in summary.get("counts", {}).items()}
-        verdict = Verdict(summary["verdict"]) if summary else None
-        return Part(_campaign_title(order), folder, verdict, counts, _campaign_facts(order, summary))
-    except (ValueError, KeyError, TypeError, AttributeError) as error:
+        request, summary = _campaign_files(folder)
+        return Part(request.title, folder, summary.verdict, summary.counts, _campaign_facts(request, summary))
+    except ValueError as error:
         return Part(folder.name, folder, None, {}, (f"cannot be read: {error}",))
 
 
@@ -268,28 +313,29 @@ def _of_folders(folder: Path) -> list[IndexedRun]:
 
 def read_run(folder: RunFolder) -> IndexedRun:
     """Read what a run folder has of verdict and manifest."""
-    verdict, manifest = folder.try_verdict(), folder.try_manifest()
-    target = f"{manifest.target} {manifest.target_version}".strip() if manifest is not None else ""
-    of_manifest = {
-        "scenario": manifest.scenario if manifest is not None else folder.name,
-        "target": target or (verdict.target.replace(":", " ") if verdict is not None else ""),
-        "backend": manifest.backend if manifest is not None else "",
-        "seed": manifest.seed if manifest is not None else None,
-        "started": manifest.started if manifest is not None else None,
-        "planted_defect": manifest.planted_defect if manifest is not None else "",
-        "manifest": manifest,
-        "folder": folder,
-    }
-    return IndexedRun(**of_manifest | ({"state": "unreadable"} if verdict is None else _of_verdict(verdict)))
-
-
-def _of_verdict(verdict: RunVerdict) -> dict[str, Any]:
-    return {
-        "scenario": verdict.scenario,
-        "verdict": verdict.verdict,
-        "seconds": verdict.duration,
-        "headline": verdict.headline,
-        "rules": verdict.requirements,
-        "planted_defect": verdict.planted_defect,
-        "differences": tuple(sorted({each.difference for each in verdict.of(Verdict.PASS) if each.difference})),
-    }
+    run = IndexedRun(folder.name, folder=folder, state="unreadable")
+    if (manifest := folder.try_manifest()) is not None:
+        run = replace(
+            run,
+            scenario=manifest.scenario,
+            target=f"{manifest.target} {manifest.target_version}".strip(),
+            backend=manifest.backend,
+            seed=manifest.seed,
+            started=manifest.started,
+            planted_defect=manifest.planted_defect,
+            manifest=manifest,
+        )
+    if (verdict := folder.try_verdict()) is not None:
+        run = replace(
+            run,
+            scenario=verdict.scenario,
+            target=run.target or verdict.target.replace(":", " "),
+            verdict=verdict.verdict,
+            state="",
+            seconds=verdict.duration,
+            headline=verdict.headline,
+            rules=verdict.requirements,
+            planted_defect=verdict.planted_defect,
+            differences=tuple(sorted({each.difference for each in verdict.of(Verdict.PASS) if each.difference})),
+        )
+    return run

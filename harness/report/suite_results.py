@@ -18,10 +18,10 @@ from fencepost.results.records.files import as_json, from_json, read_json, write
 from fencepost.results.records.folder import RunFolder
 from fencepost.results.records.replay_command import replay_command
 from fencepost.results.records.requirements import RequirementResult, RequirementState
+from fencepost.results.records.survey import SUITE_FILE
 from fencepost.results.records.verdict import Finding, Verdict
 
 FORMAT: Final = "fencepost-suite/1"
-FILE: Final = "results.json"
 WORST_FIRST: Final = (Verdict.VIOLATION, Verdict.INFRASTRUCTURE, Verdict.INCONCLUSIVE, Verdict.PASS)
 
 
@@ -207,7 +207,7 @@ def create_suite_folder(runs: Path, target: str, seed: int) -> Path:
 
 def earlier_suites(runs: Path) -> Iterable[SuiteResult]:
     """Yield the suites that left their results in `runs`, in no order. Leave out what cannot be read."""
-    for path in runs.glob(f"suite-*/{FILE}"):
+    for path in runs.glob(f"suite-*/{SUITE_FILE}"):
         try:
             yield SuiteResult.load(path)
         except (OSError, ValueError):

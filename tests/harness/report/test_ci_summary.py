@@ -9,9 +9,10 @@ import pytest
 
 from fencepost.harness.report.ci_summary import github_annotations, markdown
 from fencepost.harness.report.suite_history import PastRun, past_runs, since
-from fencepost.harness.report.suite_results import FILE, FoundProblem, ScenarioResult, SuiteResult
+from fencepost.harness.report.suite_results import FoundProblem, ScenarioResult, SuiteResult
 from fencepost.results.records.folder import Manifest, RunFolder
 from fencepost.results.records.requirements import RequirementResult, RequirementState
+from fencepost.results.records.survey import SUITE_FILE
 from fencepost.results.records.verdict import RunVerdict, Verdict
 
 DAY = 86_400.0
@@ -87,7 +88,7 @@ def test_a_suite_with_a_planted_defect_says_so_and_is_no_history(tmp_path: Path)
     folder = RunFolder.create_at(tmp_path / "b")
     Manifest("b", "alone", "acme", "2.1", "process", 7, "0", 5 * DAY).save(folder.manifest)
     RunVerdict(Verdict.PASS, "h", "alone", "acme", "0", 4.0, 9, 0, (), (), "no_self_fence").save(folder.verdict)
-    _suite(planted, replace(planted, planted_defect="", run="runs/c")).save(tmp_path / "suite-1" / FILE)
+    _suite(planted, replace(planted, planted_defect="", run="runs/c")).save(tmp_path / "suite-1" / SUITE_FILE)
     assert [each.run for each in past_runs(tmp_path)] == ["c"]
 
 
@@ -145,7 +146,7 @@ def test_run_folders_and_results_of_earlier_suites_are_the_history(tmp_path: Pat
     RunVerdict(Verdict.PASS, "h", "alone", "acme:2.1", "0", 4.0, 9, 0, ()).save(folder.verdict)
     unjudged = RunFolder.create_at(tmp_path / "2026-11-23-00000002")
     Manifest(unjudged.name, "alone", "acme", "2.1", "process", 7, "0", 6 * DAY).save(unjudged.manifest)
-    _suite(FAILED, SKIPPED).save(tmp_path / "suite-1" / FILE)
+    _suite(FAILED, SKIPPED).save(tmp_path / "suite-1" / SUITE_FILE)
     assert [(each.run, each.verdict) for each in past_runs(tmp_path)] == [
         ("2026-11-23-00000001", Verdict.PASS),
         ("2026-11-23-7f3c9a21", Verdict.VIOLATION),

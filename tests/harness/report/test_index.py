@@ -6,9 +6,10 @@ import pytest
 
 from fencepost.harness.report.index import write_index, write_indexes
 from fencepost.harness.report.index_runs import read_index
-from fencepost.harness.report.suite_results import FILE, ScenarioResult, SuiteResult
+from fencepost.harness.report.suite_results import ScenarioResult, SuiteResult
 from fencepost.results.records.folder import FolderError, Manifest, RunFolder
 from fencepost.results.records.requirements import RequirementResult, RequirementState
+from fencepost.results.records.survey import SUITE_FILE
 from fencepost.results.records.verdict import RunVerdict, Verdict
 from tests.harness.report.test_page import Page
 
@@ -123,7 +124,7 @@ def test_a_run_that_was_killed_is_there_without_a_verdict(tmp_path: Path) -> Non
 
 def suite(runs: Path, *scenarios: ScenarioResult, interrupted: bool = False) -> Path:
     folder = runs / "suite-1"
-    SuiteResult("quorum", "1", "process", 7, 0.0, 9.0, scenarios, interrupted=interrupted).save(folder / FILE)
+    SuiteResult("quorum", "1", "process", 7, 0.0, 9.0, scenarios, interrupted=interrupted).save(folder / SUITE_FILE)
     return folder
 
 

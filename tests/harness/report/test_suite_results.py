@@ -8,7 +8,6 @@ from pathlib import Path
 import pytest
 
 from fencepost.harness.report.suite_results import (
-    FILE,
     ScenarioResult,
     SuiteResult,
     create_suite_folder,
@@ -16,6 +15,7 @@ from fencepost.harness.report.suite_results import (
 )
 from fencepost.results.records.folder import RunFolder
 from fencepost.results.records.requirements import RequirementResult, RequirementState
+from fencepost.results.records.survey import SUITE_FILE
 from fencepost.results.records.verdict import Finding, RunVerdict, Verdict
 
 RULE = RequirementResult("K631-32", RequirementState.BROKEN, "A fenced broker processes no client request.", "KIP-631")
@@ -71,15 +71,15 @@ def test_what_is_written_is_read_again(tmp_path: Path) -> None:
         _scenario(Verdict.VIOLATION).with_run(_run(tmp_path, Verdict.VIOLATION, broken)),
         _scenario(None, "other", "cannot be paused"),
     )
-    result.save(tmp_path / FILE)
-    assert SuiteResult.load(tmp_path / FILE) == result
+    result.save(tmp_path / SUITE_FILE)
+    assert SuiteResult.load(tmp_path / SUITE_FILE) == result
 
 
 def test_the_file_says_the_verdict_of_the_whole_and_of_each(tmp_path: Path) -> None:
     run = _run(tmp_path, Verdict.VIOLATION)
     RunFolder(run).report.touch()
-    _suite(_scenario(Verdict.PASS, "good"), _scenario(Verdict.VIOLATION).with_run(run)).save(tmp_path / FILE)
-    saved = json.loads((tmp_path / FILE).read_text())
+    _suite(_scenario(Verdict.PASS, "good"), _scenario(Verdict.VIOLATION).with_run(run)).save(tmp_path / SUITE_FILE)
+    saved = json.loads((tmp_path / SUITE_FILE).read_text())
     assert (saved["format"], saved["verdict"], saved["exit_code"]) == ("fencepost-suite/1", "violation", 1)
     assert saved["counts"] == {"pass": 1, "violation": 1, "infrastructure": 0, "inconclusive": 0}
     scenario = saved["scenarios"][1]
@@ -117,8 +117,8 @@ def test_each_suite_has_a_folder_of_its_own_that_later_suites_find(tmp_path: Pat
     first, second = (create_suite_folder(tmp_path, "quorum", 7) for _ in range(2))
     assert first.name.startswith("suite-") and first.name.endswith("-quorum-7")
     assert second.name == f"{first.name}-2"
-    _suite(_scenario(Verdict.PASS)).save(first / FILE)
-    (second / FILE).write_text('{"format": "fencepost-suite/9"}')
+    _suite(_scenario(Verdict.PASS)).save(first / SUITE_FILE)
+    (second / SUITE_FILE).write_text('{"format": "fencepost-suite/9"}')
     assert [each.verdict for each in earlier_suites(tmp_path)] == [Verdict.PASS]
 
 
@@ -127,9 +127,9 @@ def test_results_of_before_a_field_was_added_are_read(tmp_path: Path) -> None:
     written = suite.to_json()
     for later in ("ci", "interrupted"):
         del written[later]
-    (tmp_path / FILE).write_text(json.dumps(written))
-    assert SuiteResult.load(tmp_path / FILE) == suite
+    (tmp_path / SUITE_FILE).write_text(json.dumps(written))
+    assert SuiteResult.load(tmp_path / SUITE_FILE) == suite
     del written["target"]
-    (tmp_path / FILE).write_text(json.dumps(written))
+    (tmp_path / SUITE_FILE).write_text(json.dumps(written))
     with pytest.raises(ValueError, match="target: "):
-        SuiteResult.load(tmp_path / FILE)
+        SuiteResult.load(tmp_path / SUITE_FILE)
