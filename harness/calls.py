@@ -39,8 +39,11 @@ class _NamedClient:
         self._name = name
 
     def __getattr__(self, attribute: str) -> Any:
-        found = getattr(self._client, attribute)
-        return self._known(found, attribute) if callable(found) else found
+        value = getattr(self._client, attribute)
+        if not callable(value):
+            return value
+        known = self.__dict__[attribute] = self._known(value, attribute)  # found there the next time: clients poll
+        return known
 
     def _known(self, method: Callable[..., Any], attribute: str) -> Callable[..., Any]:
         call = f"{type(self._client).__name__}.{attribute}() of {self._name}"

@@ -9,7 +9,7 @@ from __future__ import annotations
 import io
 import itertools
 import time
-from functools import cache
+from functools import cache, lru_cache
 from typing import Any, TypeVar
 
 from kio.schema.api_versions.v0 import ApiVersionsRequest, ApiVersionsResponse
@@ -97,7 +97,16 @@ def _encode(request: RequestPayload, correlation_id: int) -> bytes:
         correlation_id=correlation_id,
         client_id=CLIENT_ID,
     )
+    return _bytes(header) + _body(request)
+
+
+@lru_cache(maxsize=64)
+def _body(request: RequestPayload) -> bytes:
+    """Return the bytes of a request. Observers send the same few over and over."""
+    return _bytes(request)
+
+
+def _bytes(entity: Any) -> bytes:
     out = io.BytesIO()
-    _writer(schema)(out, header)
-    _writer(type(request))(out, request)
+    _writer(type(entity))(out, entity)
     return out.getvalue()

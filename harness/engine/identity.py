@@ -18,6 +18,7 @@ import shutil
 import sys
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import lru_cache
 from importlib.util import find_spec
 from pathlib import Path
 
@@ -195,9 +196,13 @@ def _sources(module: str) -> Iterable[tuple[str, Path]]:
     if not places and spec is not None and spec.origin:
         yield Path(spec.origin).name, Path(spec.origin)
     for place in map(Path, places):
-        for path in place.rglob("*"):
-            if path.is_file() and "__pycache__" not in path.parts and path.suffix != ".pyc":
-                yield path.relative_to(place).as_posix(), path
+        for folder, folders, names in os.walk(place):
+            if "__pycache__" in folders:
+                folders.remove("__pycache__")
+            for name in names:
+                if not name.endswith(".pyc"):
+                    path = Path(folder, name)
+                    yield path.relative_to(place).as_posix(), path
 
 
 def _jars(entry: Path) -> list[Path]:
@@ -210,6 +215,14 @@ def _sha256(files: Iterable[tuple[str, Path]]) -> str:
     """Return one digest over names and contents, in the order of the names."""
     whole = hashlib.sha256()
     for name, path in sorted(files):
-        with path.open("rb") as file:
-            whole.update(f"{name}\0{hashlib.file_digest(file, 'sha256').hexdigest()}\n".encode())
+        status = path.stat()
+        digest = _file_digest(path, status.st_ino, status.st_size, status.st_mtime_ns)
+        whole.update(f"{name}\0{digest}\n".encode())
     return f"sha256:{whole.hexdigest()}"
+
+
+@lru_cache(maxsize=4096)
+def _file_digest(path: Path, inode: int, size: int, modified: int) -> str:
+    """Return the digest of a file that is as it was: the runs of a suite have the same programs."""
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()

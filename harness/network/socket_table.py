@@ -21,6 +21,8 @@ from fencepost.harness.network.addresses import Endpoint
 PROC = Path("/proc")
 TABLES = ("tcp", "tcp6")
 _SOCKET = "socket:["
+_NO_INODE = "0"
+"""Of a connection that no process has any more, such as one in TIME_WAIT, of which a busy machine has thousands."""
 
 
 class SocketState(Enum):
@@ -104,7 +106,8 @@ def _rows(pid: int, name: str) -> Iterator[_Row]:
         return
     for line in lines[1:]:
         _, local, remote, state, _, _, _, _, _, inode, *_ = line.split()
-        yield _Row(inode, local, remote, state)
+        if inode != _NO_INODE:
+            yield _Row(inode, local, remote, state)
 
 
 def _socket(row: _Row) -> TcpSocket:

@@ -17,7 +17,7 @@ class ProcessSnapshot:
 
     def __init__(self) -> None:
         self._all: Mapping[Identity, Relation] = table.relations()
-        self._tokens: dict[int, str | None] = {}
+        self._tokens: dict[int, str] = {}
 
     def family(self, leader: int, token: str | None = None) -> list[Identity]:
         """Return the living processes in the session of `leader`, those with `token`, and the descendants of both.
@@ -38,9 +38,9 @@ class ProcessSnapshot:
             found |= more
         return list(found.values())
 
-    def _token(self, pid: int) -> str | None:
+    def _token(self, pid: int) -> str:
         if pid not in self._tokens:
-            self._tokens[pid] = table.environment(pid).get(TOKEN)
+            self._tokens[pid] = table.variable(pid, TOKEN)
         return self._tokens[pid]
 
 

@@ -90,6 +90,6 @@ def living(records: Sequence[StartRecord]) -> list[tuple[StartRecord, Identity]]
         if (identity := record.identity) is not None and table.is_alive(identity)
     }
     for identity in table.all_processes():
-        if identity not in found and (record := open_records.get(table.environment(identity.pid).get(TOKEN, ""))):
+        if identity not in found and (record := open_records.get(table.variable(identity.pid, TOKEN))):
             found[identity] = record
     return [(record, identity) for identity, record in found.items()]

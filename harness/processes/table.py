@@ -96,12 +96,15 @@ def harness_lives(harness_id: str) -> bool | None:
 
 def environment(pid: int) -> dict[str, str]:
     """Return the initial environment of a process; empty if it is gone or belongs to another user."""
-    try:
-        block = (PROC / str(pid) / "environ").read_bytes()
-    except OSError:
-        return {}
-    pairs = (entry.partition(b"=") for entry in block.split(b"\0") if b"=" in entry)
+    pairs = (entry.partition(b"=") for entry in _environment(pid).split(b"\0") if b"=" in entry)
     return {os.fsdecode(name): os.fsdecode(value) for name, _, value in pairs}
+
+
+def variable(pid: int, name: str) -> str:
+    """Return one variable of the initial environment of a process; empty if it is not set, or not known."""
+    # Each look at the machine asks for this of every process: an environment is not taken apart for it.
+    _, assignment, rest = (b"\0" + _environment(pid)).partition(b"\0" + os.fsencode(name) + b"=")
+    return os.fsdecode(rest.partition(b"\0")[0]) if assignment else ""
 
 
 def all_processes() -> Iterator[Identity]:
@@ -172,9 +175,17 @@ def _entries(folder: Path) -> list[Path]:
         return []
 
 
-def _stat(path: Path) -> list[str] | None:
+def _environment(pid: int) -> bytes:
+    try:
+        return (PROC / str(pid) / "environ").read_bytes()
+    except OSError:
+        return b""
+
+
+def _stat(path: Path | str) -> list[str] | None:
     """The fields of a stat file after the command name, which may itself hold spaces and brackets."""
     try:
-        return path.read_text(errors="replace").rpartition(")")[2].split()
+        with open(path, "rb") as file:
+            return file.read().rpartition(b")")[2].decode().split()
     except OSError:
         return None

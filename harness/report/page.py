@@ -2,11 +2,14 @@
 
 import re
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterator, Mapping, Sequence, Set
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 from typing import Any, Final
 
+from jinja2 import Template, pass_context
+from jinja2.runtime import Context
 from markupsafe import Markup, escape
 
 from fencepost.harness.catalogue import Requirement, describe
@@ -103,15 +106,13 @@ def render(
     state_changes: StateChanges | None = None,
 ) -> str:
     """Return the page. The same arguments give the same page."""
-    environment = page_environment("fencepost.harness.report")
-    environment.filters["step_links"] = step_links({plan.step_name(number) for number in range(len(plan.steps))})
     history = read_history(journal)
     numbered = numbered_findings(verdict)
     state_changes = state_changes or StateChanges()
     titles = step_titles(plan, journal)
     cause = find_cause(plan, journal, history, numbered)
     timeline = build_timeline(plan, journal, history, numbered, state_changes, titles, 1 if cause else None)
-    return environment.get_template("page.html.j2").render(
+    return _template().render(
         plan=plan,
         verdict=verdict,
         meta=list(_meta(plan, verdict, manifest)),
@@ -154,14 +155,23 @@ def step_titles(plan: Plan, journal: Journal) -> dict[str, str]:
     return {plan.step_name(number): claim_in_words(step, bound) for number, step in enumerate(plan.steps)}
 
 
-def step_links(steps: Set[str]) -> Callable[[str], Markup]:
-    """Return a filter for messages: each name of a step between backquotes becomes a link to that step."""
+@cache
+def _template() -> Template:
+    environment = page_environment("fencepost.harness.report")
+    environment.filters["step_links"] = step_links
+    return environment.get_template("page.html.j2")
 
-    def link(found: re.Match[str]) -> str:
-        name = found[1]
-        return f'<a class="step" href="#step-{name}">{name}</a>' if name in steps else f"<code>{name}</code>"
 
-    return lambda text: Markup(re.sub("`([^`]+)`", link, str(_whole_names(text))))
+@pass_context
+def step_links(context: Context, text: str) -> Markup:
+    """A filter for messages: each name between backquotes of a step, of those in `titles`, becomes a link to it."""
+
+    def link(match: re.Match[str]) -> str:
+        name = match[1]
+        is_step = name in context["titles"]
+        return f'<a class="step" href="#step-{name}">{name}</a>' if is_step else f"<code>{name}</code>"
+
+    return Markup(re.sub("`([^`]+)`", link, str(_whole_names(text))))
 
 
 def _whole_names(text: str) -> Markup:
