@@ -22,7 +22,7 @@ PROC = Path("/proc")
 TABLES = ("tcp", "tcp6")
 _SOCKET = "socket:["
 _NO_INODE = "0"
-"""Of a connection that no process has any more, such as one in TIME_WAIT, of which a busy machine has thousands."""
+"""A connection that no process has any more has it, such as one in TIME_WAIT: a busy machine has thousands of them."""
 
 
 class SocketState(Enum):
