@@ -100,13 +100,11 @@ def _encode(request: RequestPayload, correlation_id: int) -> bytes:
     return _bytes(header) + _body(request)
 
 
-@lru_cache(maxsize=64)
-def _body(request: RequestPayload) -> bytes:
-    """Return the bytes of a request. Observers send the same few over and over."""
-    return _bytes(request)
-
-
 def _bytes(entity: Any) -> bytes:
     out = io.BytesIO()
     _writer(type(entity))(out, entity)
     return out.getvalue()
+
+
+_body: Any = lru_cache(maxsize=64)(_bytes)
+"""The bytes of a request. Observers send the same few over and over."""
