@@ -9,6 +9,7 @@ from __future__ import annotations
 import io
 import itertools
 import time
+from collections.abc import Callable
 from functools import cache, lru_cache
 from typing import Any, TypeVar
 
@@ -106,5 +107,5 @@ def _bytes(entity: Any) -> bytes:
     return out.getvalue()
 
 
-_body: Any = lru_cache(maxsize=64)(_bytes)
+_body: Callable[[Any], bytes] = lru_cache(maxsize=64)(_bytes)
 """The bytes of a request. Observers send the same few over and over."""
