@@ -11,6 +11,7 @@ from pkgutil import iter_modules
 from typing import Literal, TypeVar
 
 from fencepost.faults.capabilities import Capability
+from fencepost.faults.registry import FAULTS
 from fencepost.harness.cluster.availability import unavailable_reason
 from fencepost.harness.plan.dialect import Dialect
 from fencepost.harness.plan.injects import InjectStep
@@ -42,9 +43,9 @@ from fencepost.suites.target_facts import (
 class Scenario:
     """One requirement of a document, or a few that belong together, and how to build the plan that shows them.
 
-    `needs` are the capabilities that it requires of a target. `seconds` is about how long it runs on the reference
-    cluster: a suite starts with the longest. `levels` are protocol levels: the plan takes the first that the target
-    has; without any, the target's own.
+    `needs` are capabilities that it requires of a target beside those of the faults that it injects. `seconds` is about
+    how long it runs on the reference cluster: a suite starts with the longest. `levels` are protocol levels: the plan
+    takes the first that the target has; without any, the target's own.
     """
 
     slug: str
@@ -87,18 +88,24 @@ class Scenario:
         """Return the plan. It depends on nothing but the target and the seed."""
         return self.build(Draft(self, target, seed))
 
+    def capabilities(self, target: TargetFacts) -> frozenset[Capability]:
+        """Return what the target has to be capable of: what the faults of the plan need, and `needs`."""
+        injects = (step for step in self.plan(target, 0).steps if isinstance(step, InjectStep))
+        return self.needs | {FAULTS[step.fault].capability for step in injects}
+
     def unavailable_reason(self, target: TargetFacts, backend: str | None = None) -> str | None:
         """Return why the scenario cannot run on this target, or None.
 
         With a backend, ask also what that backend lacks on this machine.
         """
-        missing = sorted(each.value for each in self.needs - target.capabilities)
+        needs = sorted(self.capabilities(target), key=lambda capability: capability.value)
+        missing = [capability.value for capability in needs if capability not in target.capabilities]
         if missing:
             return f"{target.reference} is not capable of {', '.join(missing)}"
         if unserved := sorted(self.workloads - target.workloads):
             return f"{target.reference} serves no {', '.join(unserved)} (`workloads` of its target file)"
-        needs = sorted(self.needs, key=lambda each: each.value) if backend else ()
-        return next((reason for each in needs if (reason := unavailable_reason(backend or "", each)) is not None), None)
+        reasons = (unavailable_reason(backend, capability) for capability in needs) if backend else ()
+        return next((reason for reason in reasons if reason is not None), None)
 
 
 @dataclass(frozen=True)

@@ -29,7 +29,6 @@ NO_BROKER = 99
     "administrators-ask",
     "Requests of administrators are served, or refused with the error that names the mistake",
     seconds=14,
-    needs={v.Capability.LINKS},
 )
 def asked(draft: v.Draft) -> v.Plan:
     """One broker is asked for everything, and all of them for what it changed.

@@ -21,7 +21,6 @@ LATE_MS = 8000
     "empty-behind-the-successor",
     "A replica that lacks what the last leader had committed does not join the ISR, and the visible end stays",
     seconds=25,
-    needs={v.Capability.LINKS, v.Capability.KILL},
 )
 def empty_follower(draft: v.Draft) -> v.Plan:
     """The successor holds committed records that it does not know to be committed, and the last replica has none.
@@ -87,9 +86,7 @@ def _acknowledged(before: str) -> list[v.Coverage]:
 
 
 _second = partial(
-    v.fault_scenario,
-    needs={v.Capability.LINKS, v.Capability.KILL},
-    # A design whose followers truncate to their own high watermark loses records here (KIP-101).
+    v.fault_scenario,  # A design whose followers truncate to their own high watermark loses records here (KIP-101).
     dialects=v.WITHOUT_ZOOKEEPER | v.ZOOKEEPER_MODE,
 )
 

@@ -15,7 +15,6 @@ AWAY_MS = 5000
     "below-min-isr",
     "Below min.insync.replicas no record counts as committed, and what was committed can be read",
     seconds=25,
-    needs={v.Capability.LINKS, v.Capability.KILL},
 )
 def build(draft: v.Draft) -> v.Plan:
     """A record waits for the only follower, which leaves the ISR: one replica that holds it is not enough.

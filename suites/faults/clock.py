@@ -14,7 +14,6 @@ AWAY_MS = 6000
 """How long a healed link is watched on a target that is not expected to return by it."""
 UNELECTED_MS = 10_000
 """How long a quorum is watched that is not expected to elect: three times as long as an election takes."""
-_NEEDS = (v.Capability.LINKS, v.Capability.CLOCK)
 
 
 @v.fault_scenario(
@@ -22,14 +21,12 @@ _NEEDS = (v.Capability.LINKS, v.Capability.CLOCK)
     "A leader that is cut off stops serving in time although its wall clock goes back an hour",
     -HOUR_MS,
     seconds=18,
-    needs=_NEEDS,
 )
 @v.fault_scenario(
     "clock-forward-while-cut-off",
     "A leader that is cut off stops serving in time, and returns, although its wall clock goes forward an hour",
     HOUR_MS,
     seconds=18,
-    needs=_NEEDS,
 )
 def cut_off(ms: int, draft: v.Draft) -> v.Plan:
     """The leader measures its deadline on a monotonic clock: it stops serving when it would have without the jump."""
@@ -101,7 +98,6 @@ def _learn(leader: str, followers: list[str]) -> list[v.Step]:
     "clocks-drift",
     "Wall clocks that drift apart, or are a day behind, end no lease, no session and no ISR membership",
     seconds=12,
-    needs=(v.Capability.CLOCK,),
 )
 def drifts(draft: v.Draft) -> v.Plan:
     """The leader's clock is fast, one follower's is slow, the other's is a day behind: no broker is given up, none
@@ -134,7 +130,6 @@ def drifts(draft: v.Draft) -> v.Plan:
     "standby-clock-back",
     "A standby controller whose wall clock goes back an hour helps to elect the next active one",
     seconds=16,
-    needs=(v.Capability.CLOCK, v.Capability.KILL),
     dialects=v.WITHOUT_ZOOKEEPER,
 )
 def standby_is_back(draft: v.Draft) -> v.Plan:

@@ -32,7 +32,6 @@ CONFIG = {
     "last-of-each-key",
     "Compaction leaves the last record of each key, also if a broker crashes while it compacts",
     seconds=20,
-    needs={v.Capability.TERMINATE, v.Capability.KILL, v.Capability.DISKS},
 )
 def last_of_each_key(draft: v.Draft) -> v.Plan:
     """Two topics are written to, and compacted from then on: one of them by a broker that is killed meanwhile.

@@ -7,12 +7,7 @@ from fencepost.suites import vocabulary as v
 A_TENTH = 0.1
 
 
-@v.fault_scenario(
-    "off-the-network-follower",
-    "A follower without network leaves the ISR and returns",
-    seconds=20,
-    needs=(v.Capability.NETWORK,),
-)
+@v.fault_scenario("off-the-network-follower", "A follower without network leaves the ISR and returns", seconds=20)
 def follower_off(draft: v.Draft) -> v.Plan:
     """No node and no client reaches the follower: the ISR goes on without it, and takes it back."""
     leader, follower, _ = draft.roles
@@ -28,12 +23,7 @@ def follower_off(draft: v.Draft) -> v.Plan:
     return draft.plan(steps, v.acknowledged("unplug.proven", before="plug.begun"))
 
 
-@v.fault_scenario(
-    "off-the-network-leader",
-    "A leader without network is succeeded by another broker",
-    seconds=20,
-    needs=(v.Capability.NETWORK,),
-)
+@v.fault_scenario("off-the-network-leader", "A leader without network is succeeded by another broker", seconds=20)
 def leader_off(draft: v.Draft) -> v.Plan:
     """No node and no client reaches the leader, nor it them: another broker leads, and clients find it."""
     leader = draft.leader
@@ -51,12 +41,7 @@ def leader_off(draft: v.Draft) -> v.Plan:
     return draft.plan(steps, v.acknowledged("unplug.proven", before="plug.begun"))
 
 
-@v.fault_scenario(
-    "short-of-processor",
-    "A follower with a tenth of a processor holds up no partition",
-    seconds=15,
-    needs=(v.Capability.RESOURCES,),
-)
+@v.fault_scenario("short-of-processor", "A follower with a tenth of a processor holds up no partition", seconds=15)
 def short_of_processor(draft: v.Draft) -> v.Plan:
     """A follower stands still for nine tenths of the time. It may leave the ISR; the partition goes on either way."""
     leader, follower, _ = draft.roles

@@ -12,7 +12,6 @@ KEPT_MS = 10_000
     "deleted-while-away",
     "A broker that was away while a topic was deleted agrees with all others again",
     seconds=20,
-    needs={v.Capability.LINKS},
     dialects=v.ALL_DESIGNS,
 )
 def build(draft: v.Draft) -> v.Plan:

@@ -22,22 +22,14 @@ FETCH_MS = 6 * LATE_MS
 """Long enough that a controller with a late disk stays the active one."""
 
 
-_NEEDS = (v.Capability.DISKS,)
-
-
 @v.fault_scenario(
-    "leader-cannot-write",
-    "A leader whose disk answers writes with errors loses its leadership",
-    False,
-    seconds=12,
-    needs=_NEEDS,
+    "leader-cannot-write", "A leader whose disk answers writes with errors loses its leadership", False, seconds=12
 )
 @v.fault_scenario(
     "leader-writes-are-torn",
     "A leader whose writes reach its disk in part loses its leadership, and the torn end is cut off",
     True,
     seconds=12,
-    needs=_NEEDS,
 )
 def leader_cannot_write(torn: bool, draft: v.Draft) -> v.Plan:
     """Each write to the leader's segment fails, without effect or, if `torn`, after its first bytes."""
@@ -63,7 +55,7 @@ def leader_cannot_write(torn: bool, draft: v.Draft) -> v.Plan:
     "one-of-two-disks-fails",
     "A leader with two disks, one of which answers writes with errors, serves on from the other",
     seconds=14,
-    needs=(*_NEEDS, v.Capability.LOG_DIRS),
+    needs={v.Capability.LOG_DIRS},
     dialects=v.ZOOKEEPER_MODE | v.LEADER_DRIVEN,
 )
 def one_of_two_fails(draft: v.Draft) -> v.Plan:
@@ -127,7 +119,6 @@ def _started_without(broker: str, target: v.TargetFacts) -> list[v.Step]:
     "follower-disk-full",
     "A follower whose disk is full leaves the ISR, and returns when it has space and is restarted",
     seconds=14,
-    needs=_NEEDS,
 )
 def follower_is_full(draft: v.Draft) -> v.Plan:
     """Restarted with space again, the follower is in the ISR, and then its power fails.
@@ -162,7 +153,7 @@ def _dark(follower: str) -> list[v.Step]:
 
 
 @v.fault_scenario(
-    "leader-disk-slow", "A leader with a slow disk acknowledges more slowly and loses nothing", seconds=12, needs=_NEEDS
+    "leader-disk-slow", "A leader with a slow disk acknowledges more slowly and loses nothing", seconds=12
 )
 def leader_is_slow(draft: v.Draft) -> v.Plan:
     """The leader may or may not go on leading; records are acknowledged, and none is lost."""
@@ -181,7 +172,6 @@ def leader_is_slow(draft: v.Draft) -> v.Plan:
     "bit-flip-on-a-follower",
     "A follower that crashes finds the flipped bit on its disk, and fetches the batch again",
     seconds=12,
-    needs=(*_NEEDS, v.Capability.KILL),
 )
 def bit_flips(draft: v.Draft) -> v.Plan:
     """A bit on a follower's disk flips and the follower crashes, so that it starts on a damaged log."""
@@ -205,7 +195,6 @@ def bit_flips(draft: v.Draft) -> v.Plan:
     "leader-loses-power",
     "A leader that loses power, and all that it had not made durable, loses no acknowledged record",
     seconds=14,
-    needs=_NEEDS,
 )
 def leader_loses_power(draft: v.Draft) -> v.Plan:
     """The leader's disk loses acknowledged records that the other replicas have."""
@@ -226,7 +215,6 @@ def leader_loses_power(draft: v.Draft) -> v.Plan:
     "controllers-lose-power",
     "Controllers that all lose power at once remember their decisions and their votes",
     seconds=14,
-    needs=_NEEDS,
     dialects=v.WITHOUT_ZOOKEEPER,
 )
 def controllers_lose_power(draft: v.Draft) -> v.Plan:
@@ -272,7 +260,6 @@ def controllers_lose_power(draft: v.Draft) -> v.Plan:
     "controller-cannot-fsync",
     "An active controller whose disk answers fsync with errors makes no more decisions",
     seconds=16,
-    needs=(*_NEEDS, v.Capability.KILL),
     dialects=v.WITHOUT_ZOOKEEPER,
 )
 def controller_cannot_fsync(draft: v.Draft) -> v.Plan:
@@ -297,7 +284,6 @@ def controller_cannot_fsync(draft: v.Draft) -> v.Plan:
     "vote-not-stored",
     "A controller whose disk refuses renames, and so its vote, elects no other until it is repaired",
     seconds=22,
-    needs=(*_NEEDS, v.Capability.KILL),
     dialects=v.WITHOUT_ZOOKEEPER,
 )
 def vote_cannot_be_stored(draft: v.Draft) -> v.Plan:

@@ -16,7 +16,6 @@ PREFERRED = 0
     "earlier-answer",
     "A follower cuts nothing by an answer of an earlier leader term",
     seconds=18,
-    needs={v.Capability.LINKS, v.Capability.KILL},
     dialects=v.WITHOUT_ZOOKEEPER | v.ZOOKEEPER_MODE,
 )
 def build(draft: v.Draft) -> v.Plan:

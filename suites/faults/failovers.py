@@ -16,7 +16,6 @@ LAG_MS = 20_000
     "terms-unheard",
     "Two replicas that led in turn without hearing of each other have the same log in the end",
     seconds=20,
-    needs={v.Capability.LINKS, v.Capability.KILL},
     dialects=frozenset({v.Dialect.KIP_631}),
 )
 def build(draft: v.Draft) -> v.Plan:

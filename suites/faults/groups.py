@@ -32,7 +32,6 @@ def _member(name: str, *, static: bool = False, later: bool = False) -> v.Consum
     "group-coordinator-killed",
     "A consumer group outlives the broker that coordinates it",
     seconds=25,
-    needs={v.Capability.KILL},
     workloads={"groups", "static-members"},
 )
 def coordinator_killed(draft: v.Draft) -> v.Plan:
@@ -176,7 +175,6 @@ def _later_commits_compacted() -> list[v.Step]:
     "group-coordinator-paused",
     "A consumer group goes on while its coordinator sleeps, and while members come and go",
     seconds=25,
-    needs={v.Capability.PAUSE},
     workloads={"groups"},
 )
 def coordinator_paused(draft: v.Draft) -> v.Plan:

@@ -10,9 +10,7 @@ ENDS_WITHIN_MS = 15_000
 """The bound within which a process meets what another wrote into its files."""
 
 
-@v.fault_scenario(
-    "swapped-directories", "Two brokers whose disks are swapped do not start", seconds=10, needs={v.Capability.IDENTITY}
-)
+@v.fault_scenario("swapped-directories", "Two brokers whose disks are swapped do not start", seconds=10)
 def swapped(draft: v.Draft) -> v.Plan:
     """Leader and follower find each other's disks, and both end before any node takes one for the other."""
     leader, follower, _ = draft.roles
@@ -25,12 +23,7 @@ def swapped(draft: v.Draft) -> v.Plan:
     return _plan(draft, steps)
 
 
-@v.fault_scenario(
-    "foreign-cluster",
-    "A broker does not start on the disk of another cluster",
-    seconds=8,
-    needs={v.Capability.IDENTITY},
-)
+@v.fault_scenario("foreign-cluster", "A broker does not start on the disk of another cluster", seconds=8)
 def foreign_cluster(draft: v.Draft) -> v.Plan:
     leader, follower, _ = draft.roles
     steps = [
@@ -67,10 +60,7 @@ def _not_let_in(target: v.TargetFacts, broker: str) -> list[v.Step]:
 
 
 @v.fault_scenario(
-    "changed-id",
-    "A broker does not start on a disk that holds another id than its configuration",
-    seconds=10,
-    needs={v.Capability.IDENTITY},
+    "changed-id", "A broker does not start on a disk that holds another id than its configuration", seconds=10
 )
 def changed_id(draft: v.Draft) -> v.Plan:
     """A follower is configured with the id of the leader, which runs."""
@@ -87,10 +77,7 @@ def changed_id(draft: v.Draft) -> v.Plan:
 
 
 @v.fault_scenario(
-    "shared-directory",
-    "A second process on the disk of a running broker ends, and the first runs on",
-    seconds=10,
-    needs={v.Capability.DUPLICATE},
+    "shared-directory", "A second process on the disk of a running broker ends, and the first runs on", seconds=10
 )
 def shared_directory(draft: v.Draft) -> v.Plan:
     """A second process for the leader's id is started on the leader's own disk."""
@@ -110,7 +97,6 @@ def shared_directory(draft: v.Draft) -> v.Plan:
     "duplicate-controller",
     "A second process with a controller's id does no harm while the quorum has its leader",
     seconds=10,
-    needs={v.Capability.DUPLICATE},
     dialects=v.WITHOUT_ZOOKEEPER,
 )
 def duplicate_controller(draft: v.Draft) -> v.Plan:

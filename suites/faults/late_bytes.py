@@ -6,10 +6,7 @@ from fencepost.suites import vocabulary as v
 
 
 @v.fault_scenario(
-    "requests-of-the-dead",
-    "Late requests of a dead process, beside those of its successor, change nothing",
-    seconds=12,
-    needs={v.Capability.HELD_BYTES},
+    "requests-of-the-dead", "Late requests of a dead process, beside those of its successor, change nothing", seconds=12
 )
 def build(draft: v.Draft) -> v.Plan:
     """Links hold a follower's fetches and its heartbeats from before its end to after its restart."""

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from functools import partial
 
 from fencepost.suites import vocabulary as v
 
@@ -14,10 +13,7 @@ TORN_REQUESTS, TORN_REPLIES = 20_011, 30_011
 ON_MS, OFF_MS, TIMES = 600, 900, 5
 
 
-_links = partial(v.fault_scenario, needs={v.Capability.LINKS})
-
-
-@_links(
+@v.fault_scenario(
     "links-bridge",
     "A leader that only one follower can reach is deposed, and its side acknowledges nothing",
     seconds=12,
@@ -45,7 +41,7 @@ def bridge(draft: v.Draft) -> v.Plan:
     return draft.plan(steps, v.acknowledged("moved.ended"))
 
 
-@_links(
+@v.fault_scenario(
     "links-ring", "A cluster in which each node reaches only its neighbours loses no acknowledged record", seconds=15
 )
 def ring(draft: v.Draft) -> v.Plan:
@@ -78,7 +74,9 @@ def _three_coordinators(target: v.TargetFacts, controller: str) -> v.Topology:
     return v.zookeeper_cluster(servers=3, controller=None if target.leader_driven else controller)
 
 
-@_links("links-flapping", "A partition serves on while the link between leader and follower flaps", seconds=15)
+@v.fault_scenario(
+    "links-flapping", "A partition serves on while the link between leader and follower flaps", seconds=15
+)
 def flapping(draft: v.Draft) -> v.Plan:
     """The link between the leader and a follower flaps, faster than the lag time after which the follower leaves."""
     leader, follower, _ = draft.roles
@@ -95,13 +93,15 @@ def flapping(draft: v.Draft) -> v.Plan:
     return _plan(draft, steps, "flap")
 
 
-@_links(
+@v.fault_scenario(
     "links-torn-produce",
     "Produce requests that are torn in mid-frame are sent again, and no record counts twice",
     "produce",
     seconds=12,
 )
-@_links("links-torn-fetch", "Replication goes on when fetch responses are torn in mid-frame", "fetch", seconds=12)
+@v.fault_scenario(
+    "links-torn-fetch", "Replication goes on when fetch responses are torn in mid-frame", "fetch", seconds=12
+)
 def torn(stream: str, draft: v.Draft) -> v.Plan:
     """Each connection ends in the middle of a frame. Its sender sends the frame again, and nothing counts twice."""
     leader = draft.leader
@@ -124,7 +124,7 @@ def torn(stream: str, draft: v.Draft) -> v.Plan:
     return _plan(draft, steps, "tear")
 
 
-@_links(
+@v.fault_scenario(
     "links-slow-replication",
     "A leader with distant followers acknowledges records later, and keeps them in sync",
     seconds=15,
@@ -152,8 +152,10 @@ def reset(leader: str, follower: str) -> v.Step:
     return v.inject("lose", v.ResetParameters(from_=follower, to=leader))
 
 
-@_links("links-deaf-follower", "A follower whose fetch responses are lost leaves the ISR and returns", deaf, seconds=12)
-@_links("links-reset", "A follower whose connections are reset leaves the ISR and returns", reset, seconds=12)
+@v.fault_scenario(
+    "links-deaf-follower", "A follower whose fetch responses are lost leaves the ISR and returns", deaf, seconds=12
+)
+@v.fault_scenario("links-reset", "A follower whose connections are reset leaves the ISR and returns", reset, seconds=12)
 def follower_lost(how: Callable[[str, str], v.Step], draft: v.Draft) -> v.Plan:
     """A follower that receives nothing leaves the ISR, which goes on without it, and returns."""
     leader, follower, _ = draft.roles

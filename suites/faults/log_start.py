@@ -28,7 +28,6 @@ AGAIN_MS = 5000
     "log-start-moves",
     "Retention deletes whole segments, and nothing before the start of a log is shown again",
     seconds=20,
-    needs={v.Capability.TERMINATE, v.Capability.KILL, v.Capability.DIRECTORIES},
 )
 def start_moves(draft: v.Draft) -> v.Plan:
     """The oldest segments are deleted by size and by age, as the settings of a running topic say.

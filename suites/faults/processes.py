@@ -14,12 +14,7 @@ DELETED, DELETION_MS = 1, 1500
 """The first offset that a deletion leaves, and for how long the leader waits for its followers."""
 
 
-@v.fault_scenario(
-    "crash-loop",
-    "A partition serves on while a follower crashes again and again",
-    seconds=15,
-    needs={v.Capability.KILL},
-)
+@v.fault_scenario("crash-loop", "A partition serves on while a follower crashes again and again", seconds=15)
 def crash_loop(draft: v.Draft) -> v.Plan:
     """A follower dies, returns, and dies again three times; each time it has announced itself to the cluster."""
     leader, follower, _ = draft.roles
@@ -34,12 +29,7 @@ def crash_loop(draft: v.Draft) -> v.Plan:
     return draft.plan(steps, v.StepDone(step="whole"), v.acknowledged("loop.proven"), may_lose=True)
 
 
-@v.fault_scenario(
-    "rolling-restart",
-    "A rolling restart of all brokers under load loses no record",
-    seconds=15,
-    needs={v.Capability.TERMINATE},
-)
+@v.fault_scenario("rolling-restart", "A rolling restart of all brokers under load loses no record", seconds=15)
 def rolling(draft: v.Draft) -> v.Plan:
     """One broker after the other shuts down on request and returns, while records are acknowledged."""
     leader, *others = draft.roles
@@ -52,12 +42,7 @@ def rolling(draft: v.Draft) -> v.Plan:
     return draft.plan(steps, v.StepDone(step="whole"), v.acknowledged("roll.proven"), may_lose=True)
 
 
-@v.fault_scenario(
-    "emptied-follower",
-    "A follower that returns with an empty disk is refilled",
-    seconds=10,
-    needs={v.Capability.DIRECTORIES},
-)
+@v.fault_scenario("emptied-follower", "A follower that returns with an empty disk is refilled", seconds=10)
 def emptied(draft: v.Draft) -> v.Plan:
     """A follower that has left the ISR returns with an empty disk, and fetches everything from the leader."""
     leader, follower, _ = draft.roles
@@ -72,12 +57,7 @@ def emptied(draft: v.Draft) -> v.Plan:
     return draft.plan(steps, v.StepDone(step="whole"), v.acknowledged("empty.proven"), may_lose=True)
 
 
-@v.fault_scenario(
-    "restored-backup",
-    "A follower that returns with an old copy of its disk catches up",
-    seconds=10,
-    needs={v.Capability.DIRECTORIES},
-)
+@v.fault_scenario("restored-backup", "A follower that returns with an old copy of its disk catches up", seconds=10)
 def restored(draft: v.Draft) -> v.Plan:
     """A follower returns with an earlier copy of its disk, and fetches the rest from the leader."""
     leader, follower, _ = draft.roles
@@ -98,7 +78,6 @@ def restored(draft: v.Draft) -> v.Plan:
     "stopped-follower",
     "A follower that was shut down, and then killed, has all its committed records when it starts",
     seconds=22,
-    needs={v.Capability.TERMINATE, v.Capability.LINKS},
 )
 def stopped(draft: v.Draft) -> v.Plan:
     """A follower shuts down on request and starts again while it cannot reach the leader: it has what it had before.

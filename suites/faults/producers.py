@@ -12,10 +12,7 @@ ANSWER_MS = 5000
 
 
 @v.fault_scenario(
-    "batches-retried",
-    "A leader that restarted knows the last batches of an idempotent producer",
-    seconds=10,
-    needs={v.Capability.KILL},
+    "batches-retried", "A leader that restarted knows the last batches of an idempotent producer", seconds=10
 )
 def retried(draft: v.Draft) -> v.Plan:
     """A leader appends two batches of a producer and is killed before the producer hears of them.

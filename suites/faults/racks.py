@@ -29,7 +29,6 @@ READ_OF_FOLLOWER, READ_LAST = 20, 5
     "rack-reads-on",
     "A consumer reads from the follower in its rack while it does not reach the leader, and from the leader after",
     seconds=12,
-    needs={v.Capability.LINKS, v.Capability.KILL},
     workloads={"racks"},
 )
 def leader_unreachable(draft: v.Draft) -> v.Plan:

@@ -12,7 +12,6 @@ LEASE_MS = 8000
     "outside-the-isr",
     "A replica outside the ISR does not lead, even if no other replica is left",
     seconds=13,
-    needs={v.Capability.LINKS, v.Capability.KILL},
     dialects=v.WITHOUT_ZOOKEEPER | v.ZOOKEEPER_MODE,
 )
 def outside_the_isr(draft: v.Draft) -> v.Plan:
@@ -23,7 +22,6 @@ def outside_the_isr(draft: v.Draft) -> v.Plan:
     "emptied-and-alone",
     "A replica that lost its log does not lead, even if no other replica is left",
     seconds=25,
-    needs={v.Capability.DIRECTORIES, v.Capability.KILL},
     dialects=v.WITHOUT_ZOOKEEPER | v.LEADER_DRIVEN,
 )
 def emptied_and_alone(draft: v.Draft) -> v.Plan:

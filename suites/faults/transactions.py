@@ -30,7 +30,6 @@ is aborted; two more of its transactional id; and a consumer at each isolation l
     "transaction-coordinator-killed",
     "Transactions outlive the broker that coordinates them",
     seconds=25,
-    needs={v.Capability.KILL},
     workloads={"transactions"},
 )
 def coordinator_killed(draft: v.Draft) -> v.Plan:
@@ -52,7 +51,6 @@ def coordinator_killed(draft: v.Draft) -> v.Plan:
     "transactional-producer-fenced",
     "A second producer of a transactional id fences the first while a leader sleeps",
     seconds=25,
-    needs={v.Capability.PAUSE},
     workloads={"transactions"},
 )
 def fenced_producer(draft: v.Draft) -> v.Plan:

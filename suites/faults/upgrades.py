@@ -17,7 +17,6 @@ DEADLINE_MS = 600_000
     "rolling-upgrade",
     "A cluster that is upgraded node by node under load loses nothing, though a broker is killed in between",
     seconds=150,
-    needs={v.Capability.KILL},
     dialects=RELEASED,
     releases=2,
 )
@@ -47,7 +46,6 @@ def rolling_upgrade(draft: v.Draft) -> v.Plan:
     "downgrade",
     "Before an upgrade is finalized each node can go back to the old release, and nothing is lost",
     seconds=150,
-    needs={v.Capability.KILL, v.Capability.PAUSE},
     dialects=RELEASED,
     releases=2,
 )

@@ -11,7 +11,6 @@ STATE = ("t-0", "brokers")
     "stale-commands",
     "Commands at old epochs of controller, broker and leader are refused and change nothing",
     seconds=15,
-    needs={v.Capability.KILL},
 )
 def stale(draft: v.Draft) -> v.Plan:
     """First the epochs of leader, broker and controller move, so that each request was valid once."""
@@ -141,10 +140,7 @@ def _twice(broker: str) -> list[v.Step]:
 
 
 @v.internals_scenario(
-    "stalled-channel",
-    "A connection that hangs counts as no death and delays no other broker",
-    seconds=14,
-    needs={v.Capability.LINKS},
+    "stalled-channel", "A connection that hangs counts as no death and delays no other broker", seconds=14
 )
 def stalled_channel(draft: v.Draft) -> v.Plan:
     """Commands to one broker hang for longer than the socket timeout; the other brokers get theirs at once."""

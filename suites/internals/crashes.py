@@ -14,7 +14,6 @@ UNSEEN_MS = 6000
     "leader-killed",
     "After kill -9 of a leader a member of the ISR leads, and on request the preferred replica again",
     seconds=11,
-    needs={v.Capability.KILL},
 )
 def leader_killed(draft: v.Draft) -> v.Plan:
     """Another replica leads; on request the leadership returns to the preferred replica."""
@@ -39,7 +38,6 @@ def leader_killed(draft: v.Draft) -> v.Plan:
     "After kill -9 of the controller another broker takes over its state",
     seconds=12,
     requirements=("INT-64",),
-    needs={v.Capability.KILL},
 )
 def controller_killed(draft: v.Draft) -> v.Plan:
     return _controller(draft, v.inject("fault", v.KillParameters(nodes="$old")))
@@ -50,7 +48,6 @@ def controller_killed(draft: v.Draft) -> v.Plan:
     "A controller that is paused past its session wakes as an ordinary broker",
     seconds=12,
     requirements=("INT-64",),
-    needs={v.Capability.PAUSE},
 )
 def controller_paused(draft: v.Draft) -> v.Plan:
     return _controller(draft, v.inject("fault", v.PauseParameters(nodes="$old")))
@@ -61,7 +58,6 @@ def controller_paused(draft: v.Draft) -> v.Plan:
     "A controller that is cut from ZooKeeper resigns, and returns as an ordinary broker",
     seconds=12,
     requirements=("INT-64",),
-    needs={v.Capability.LINKS},
 )
 def controller_cut_off(draft: v.Draft) -> v.Plan:
     return _controller(draft, v.inject("fault", v.CutParameters(from_="$old", to="zookeeper")))
@@ -111,7 +107,6 @@ def _controller(draft: v.Draft, fault: v.Step) -> v.Plan:
     "brokers-killed-in-turn",
     "A cluster whose brokers are killed in turn, controller included, becomes whole each time",
     seconds=20,
-    needs={v.Capability.KILL},
     dialects=v.ZOOKEEPER_MODE | v.LEADER_DRIVEN,
 )
 def in_turn(draft: v.Draft) -> v.Plan:
@@ -134,7 +129,6 @@ def in_turn(draft: v.Draft) -> v.Plan:
     "bounce-inside-the-session",
     "A broker that restarts inside its session registers when the old znode is gone",
     seconds=12,
-    needs={v.Capability.KILL},
 )
 def bounced_inside(draft: v.Draft) -> v.Plan:
     return _bounced(draft, [], session_ms=4000)
@@ -144,7 +138,6 @@ def bounced_inside(draft: v.Draft) -> v.Plan:
     "bounce-beyond-the-session",
     "A broker that restarts after its session finds new versions on its partitions",
     seconds=11,
-    needs={v.Capability.KILL},
 )
 def bounced_beyond(draft: v.Draft) -> v.Plan:
     follower = draft.roles[1]
@@ -157,7 +150,6 @@ def bounced_beyond(draft: v.Draft) -> v.Plan:
     "bounce-unseen",
     "A controller that slept while a broker was replaced by a new process notices that",
     seconds=18,
-    needs={v.Capability.KILL, v.Capability.PAUSE},
     levels=("base", "plain"),
 )
 def bounced_unseen(draft: v.Draft) -> v.Plan:

@@ -12,7 +12,6 @@ SESSION_MS = 6000
     "ensemble-without-quorum",
     "While ZooKeeper has no quorum brokers serve on, nothing changes, and sessions live on",
     seconds=14,
-    needs={v.Capability.KILL},
     dialects=v.ZOOKEEPER_MODE | v.LEADER_DRIVEN,
 )
 def without_quorum(draft: v.Draft) -> v.Plan:
@@ -35,7 +34,6 @@ def without_quorum(draft: v.Draft) -> v.Plan:
     "zookeeper-leader-killed",
     "After kill -9 of ZooKeeper's leader every session goes on with another server",
     seconds=12,
-    needs={v.Capability.KILL},
     dialects=v.ZOOKEEPER_MODE | v.LEADER_DRIVEN,
 )
 def leader_killed(draft: v.Draft) -> v.Plan:
@@ -46,7 +44,6 @@ def leader_killed(draft: v.Draft) -> v.Plan:
     "zookeeper-leader-unheard",
     "A ZooKeeper leader that is cut off and reports live sessions as expired ends no broker",
     seconds=14,
-    needs={v.Capability.LINKS},
     levels=("base", "plain"),
     dialects=v.ZOOKEEPER_MODE | v.LEADER_DRIVEN,
 )

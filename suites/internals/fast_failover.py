@@ -14,7 +14,6 @@ LAG_MS = 20_000
     "fast-failover",
     "A replica cuts what no other has, also if leadership moved twice before the logs were compared",
     seconds=20,
-    needs={v.Capability.LINKS, v.Capability.KILL},
 )
 def build(draft: v.Draft) -> v.Plan:
     """Both replicas append records that the other lacks, at the same offsets and in different leader terms.

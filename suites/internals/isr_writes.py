@@ -9,7 +9,6 @@ from fencepost.suites import vocabulary as v
     "slow-follower-at-base",
     "A leader that writes its ISR to ZooKeeper changes it as often as it has to in one term",
     seconds=16,
-    needs={v.Capability.LINKS},
     levels=("base",),
 )
 def slow_follower(draft: v.Draft) -> v.Plan:

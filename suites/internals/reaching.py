@@ -17,7 +17,6 @@ def old(requirement: str) -> v.ExpectOutcome:
     "Without heartbeats a leader that the controller cannot reach stays alive, with metadata as old as the cut",
     seconds=14,
     requirements=("INT-01",),
-    needs={v.Capability.LINKS},
     levels=("base",),
 )
 def stale_metadata(draft: v.Draft) -> v.Plan:
@@ -93,7 +92,6 @@ Fault = Callable[[str, str], v.Step]
     "A leader that does not hear ZooKeeper, although ZooKeeper hears it, recovers fully",
     replies_lost,
     seconds=14,
-    needs={v.Capability.LINKS},
     levels=("base",),
 )
 def without_zookeeper(fault: Fault, draft: v.Draft) -> v.Plan:
@@ -164,11 +162,6 @@ _AT = (
 
 for _slug, _fault, _leader in _CUTS:
     for _level, _suffix, _happens in _AT:
-        v.internals_scenario(
-            f"{_slug}{_suffix}",
-            f"{_leader} {_happens}",
-            _fault,
-            seconds=14,
-            needs={v.Capability.LINKS},
-            levels=(_level,),
-        )(without_zookeeper)
+        v.internals_scenario(f"{_slug}{_suffix}", f"{_leader} {_happens}", _fault, seconds=14, levels=(_level,))(
+            without_zookeeper
+        )

@@ -16,7 +16,6 @@ GRACE_MS = 1000
     "duplicate-id-at-the-znode",
     "A second process with a live broker's id cannot register and changes nothing",
     seconds=12,
-    needs={v.Capability.DUPLICATE},
 )
 def at_the_znode(draft: v.Draft) -> v.Plan:
     """The original is a follower: fetches of a second process with its id would be credited to it."""
@@ -55,7 +54,6 @@ def _ends(target: v.TargetFacts, duplicate: str) -> list[v.Step]:
     "id-taken-after-expiry",
     "Without incarnations a broker ends when another process took its id after its session expired",
     seconds=15,
-    needs={v.Capability.DUPLICATE, v.Capability.LINKS},
     levels=("base",),
 )
 def taken_after_expiry(draft: v.Draft) -> v.Plan:
@@ -107,7 +105,6 @@ def _started_again(target: v.TargetFacts, original: str) -> list[v.Step]:
     "waits-for-its-id-unheard",
     "A broker that waits for its id waits on while ZooKeeper is silent, and takes the id once it is free",
     seconds=20,
-    needs={v.Capability.KILL, v.Capability.LINKS},
     levels=("heartbeats", "plain"),
     dialects=v.ZOOKEEPER_MODE | v.LEADER_DRIVEN,
 )

@@ -74,7 +74,6 @@ def _shut_down(broker: str, code: int | None, *serves: str) -> list[v.Step]:
     "controlled-shutdown-held-up",
     "A broker that is shutting down, and cannot end yet, is notified of the partitions that it leads no more",
     seconds=20,
-    needs={v.Capability.KILL},
 )
 def held_up(draft: v.Draft) -> v.Plan:
     """A broker cannot end at once, since one of its partitions has no other leader. It leads the other one no more.

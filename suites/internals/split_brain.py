@@ -9,7 +9,6 @@ from fencepost.suites import vocabulary as v
     "two-leaders",
     "The old one of two leaders acknowledges nothing at acks=all, since its shrink fails the compare-and-set",
     seconds=16,
-    needs={v.Capability.LINKS, v.Capability.PAUSE},
     levels=("base",),
 )
 def two_leaders(draft: v.Draft) -> v.Plan:
@@ -67,11 +66,7 @@ def two_leaders(draft: v.Draft) -> v.Plan:
 
 
 @v.internals_scenario(
-    "old-controller",
-    "Late commands of a former controller are refused",
-    seconds=15,
-    requirements=("DINT-04", "INT-64"),
-    needs={v.Capability.LINKS, v.Capability.PAUSE},
+    "old-controller", "Late commands of a former controller are refused", seconds=15, requirements=("DINT-04", "INT-64")
 )
 def old_controller(draft: v.Draft) -> v.Plan:
     """Commands of a controller wait in its links while another is elected, and arrive in the other's term.

@@ -16,7 +16,6 @@ SETTING, CHANGED = "max.message.bytes", "1000001"
     "topic-deleted-while-away",
     "A topic that is deleted while a broker is away does not come back with it, and a changed setting is known",
     seconds=11,
-    needs={v.Capability.KILL},
 )
 def deleted_while_away(draft: v.Draft) -> v.Plan:
     """The topic is gone for every broker when the absent broker returns, and for that broker as well.
@@ -33,7 +32,6 @@ def deleted_while_away(draft: v.Draft) -> v.Plan:
     "topic-recreated",
     "A topic that is deleted while a broker is away, and created again, holds nothing of the old one",
     seconds=12,
-    needs={v.Capability.KILL},
 )
 def recreated(draft: v.Draft) -> v.Plan:
     """The topic is created again with another id, and the broker that was away leads it with an empty log."""

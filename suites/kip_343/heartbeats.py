@@ -24,7 +24,6 @@ FAULTS = {"cut": cut, "stall": stall}
     "A leader whose heartbeats are cut off becomes inactive first, and then fences itself",
     "cut",
     seconds=20,
-    needs={v.Capability.LINKS},
     levels=v.HEARTBEATS_OR_SHIPPED,
 )
 @v.kip_343_scenario(
@@ -32,7 +31,6 @@ FAULTS = {"cut": cut, "stall": stall}
     "A leader whose heartbeats stall becomes inactive first, and then fences itself",
     "stall",
     seconds=15,
-    needs={v.Capability.LINKS},
 )
 def silent(how: str, draft: v.Draft) -> v.Plan:
     """The leader's heartbeats are lost, all else arrives: it becomes inactive, then fenced, and returns, each time."""
@@ -107,7 +105,6 @@ def _once_more(fault: v.Step, leader: str) -> list[v.Step]:
     "unanswered-broker",
     "A leader whose heartbeats are not answered fences itself while the controller holds it to be active",
     seconds=14,
-    needs={v.Capability.LINKS},
 )
 def unanswered(draft: v.Draft) -> v.Plan:
     """The controller hears the leader, which does not hear it: it stays active there and fences itself all the same."""
@@ -136,7 +133,6 @@ def unanswered(draft: v.Draft) -> v.Plan:
     "minority-side-heartbeats",
     "A former controller on the minority side of a network partition keeps no leader alive",
     seconds=15,
-    needs={v.Capability.LINKS},
 )
 def minority_side(draft: v.Draft) -> v.Plan:
     """A former controller and a leader reach only each other and clients: the controller grants nothing there."""

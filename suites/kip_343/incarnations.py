@@ -11,7 +11,6 @@ INVALID_INCARNATION = "error:1343"
     "newer-incarnation-wins",
     "The newer of two incarnations of a broker wins, and the older is refused everywhere",
     seconds=22,
-    needs={v.Capability.DUPLICATE, v.Capability.LINKS, v.Capability.KILL},
 )
 def newer_wins(draft: v.Draft) -> v.Plan:
     """The original's session ends while it is cut off, another process registers its id, and the original returns."""
@@ -92,7 +91,6 @@ def _refused(name: str, leader: str, original: str) -> list[v.Step]:
     "older-incarnation-is-no-replica",
     "A broker whose id was taken keeps no replica in the ISR by its fetches, and is not elected",
     seconds=18,
-    needs={v.Capability.DUPLICATE, v.Capability.LINKS, v.Capability.KILL},
 )
 def no_replica(draft: v.Draft) -> v.Plan:
     """The original, cut from ZooKeeper only, goes on fetching with an id that is no longer its own.

@@ -24,7 +24,6 @@ TORN = 1
     "isr-change-reply-lost",
     "An ISR change whose answer was lost is requested again, and takes effect for its leader",
     seconds=16,
-    needs={v.Capability.LINKS},
 )
 def reply_lost(draft: v.Draft) -> v.Plan:
     """The change is made and its answer is lost. The leader asks again, and learns that it was made (KAFKA-14144).
@@ -60,12 +59,7 @@ def reply_lost(draft: v.Draft) -> v.Plan:
     )
 
 
-@v.kip_343_scenario(
-    "isr-change-overtaken",
-    "An ISR change whose answer was late overwrites nothing newer",
-    seconds=16,
-    needs={v.Capability.LINKS, v.Capability.KILL},
-)
+@v.kip_343_scenario("isr-change-overtaken", "An ISR change whose answer was late overwrites nothing newer", seconds=16)
 def overtaken(draft: v.Draft) -> v.Plan:
     """The change is made, its answer is late, and the leader asks again while the state has changed once more.
 
@@ -96,7 +90,6 @@ def overtaken(draft: v.Draft) -> v.Plan:
     "isr-change-answered-late",
     "The late answer to an ISR change of an earlier leader epoch changes nothing",
     seconds=14,
-    needs={v.Capability.LINKS, v.Capability.KILL},
 )
 def answered_late(draft: v.Draft) -> v.Plan:
     """The change is made, and its answer comes after the controller has sent the leader a newer state.
@@ -152,7 +145,6 @@ def _written_again() -> v.Step:
     "controller-replaced-unheard",
     "A controller that does not hear of its successor writes nothing any more",
     seconds=12,
-    needs={v.Capability.LINKS},
 )
 def former_controller(draft: v.Draft) -> v.Plan:
     """An administrator deletes /controller, and the controller does not hear that another one was elected.

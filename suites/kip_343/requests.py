@@ -12,7 +12,6 @@ INVALID_INCARNATION = "error:1343"
     "stale-heartbeats-and-isr-changes",
     "Stale heartbeats and ISR changes, and those not from the leader, are refused and change nothing",
     seconds=18,
-    needs={v.Capability.KILL},
 )
 def build(draft: v.Draft) -> v.Plan:
     """A broker restarts first, so that each request in its name was valid once; then the controller is killed."""

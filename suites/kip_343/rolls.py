@@ -50,7 +50,6 @@ def _rolled(draft: v.Draft, levels: Sequence[str]) -> v.Plan:
     "mixed-cluster-legacy-leader",
     "In a mixed cluster a legacy leader is never fenced, while an upgraded broker is",
     seconds=18,
-    needs={v.Capability.LINKS},
 )
 def legacy_leader(draft: v.Draft) -> v.Plan:
     """The leader alone is at the earlier level: each broker is treated by the version that it registered with."""
@@ -82,7 +81,6 @@ def legacy_leader(draft: v.Draft) -> v.Plan:
     "mixed-cluster-legacy-controller",
     "In a mixed cluster a controller at the earlier level accepts heartbeats and ISR changes",
     seconds=16,
-    needs={v.Capability.LINKS},
 )
 def legacy_controller(draft: v.Draft) -> v.Plan:
     """The controller is at the earlier level, and accepts the others' heartbeats and ISR changes all the same."""

@@ -13,7 +13,6 @@ LEASE_MS = 4000
     "combined-nodes",
     "Processes that are broker and controller at once outlive kill -9, and a pause or a partition",
     seconds=15,
-    needs={v.Capability.KILL, v.Capability.PAUSE, v.Capability.LINKS},
     dialects=frozenset({v.Dialect.KIP_631}),
 )
 def under_faults(draft: v.Draft) -> v.Plan:

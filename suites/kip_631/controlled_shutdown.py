@@ -16,7 +16,7 @@ within what a broker learns of a leader that they have named."""
     "controlled-shutdown",
     "A broker that is shut down hands its leaderships over and is let go at once",
     seconds=20,
-    needs={v.Capability.LINKS, v.Capability.TERMINATE},
+    needs={v.Capability.TERMINATE},
     dialects=frozenset({v.Dialect.KIP_631}),
 )
 def build(draft: v.Draft) -> v.Plan:

@@ -15,17 +15,13 @@ BROKERS = tuple(map(v.node_name, v.BROKER_IDS))
     "active-controller-killed",
     "After kill -9 of the active controller another takes over, and nothing acknowledged is lost",
     seconds=11,
-    needs={v.Capability.KILL},
 )
 def kill(draft: v.Draft) -> v.Plan:
     return _plan(draft, v.inject("fault", v.KillParameters(nodes="$old")), [])
 
 
 @v.scenario(
-    "active-controller-paused",
-    "An active controller that wakes from a long SIGSTOP commits nothing",
-    seconds=11,
-    needs={v.Capability.PAUSE},
+    "active-controller-paused", "An active controller that wakes from a long SIGSTOP commits nothing", seconds=11
 )
 def pause(draft: v.Draft) -> v.Plan:
     """A paused process still takes connections and requests. They wait until it wakes as a former controller, which may
@@ -114,7 +110,6 @@ def _plan(
     "controller-and-brokers-killed",
     "After kill -9 of the active controller and two brokers at once the third broker leads, alone",
     seconds=14,
-    needs={v.Capability.KILL},
 )
 def with_brokers(draft: v.Draft) -> v.Plan:
     """The active controller and two of three brokers die at once, so that two leases end in one instant.
@@ -140,7 +135,6 @@ def with_brokers(draft: v.Draft) -> v.Plan:
     "election-on-slow-links",
     "Two controllers that stand for election at one instant on slow links elect one of them",
     seconds=10,
-    needs={v.Capability.KILL, v.Capability.LINKS},
 )
 def on_slow_links(draft: v.Draft) -> v.Plan:
     """The other two controllers hear of the last commit at one instant, so they miss the active one at one instant.

@@ -23,7 +23,7 @@ def replies_lost(leader: str) -> v.Step:
 FAULTS = {"cut": cut, "stall": stall, "replies": replies_lost}
 
 
-_cut = partial(v.scenario, seconds=10, needs={v.Capability.LINKS})
+_cut = partial(v.scenario, seconds=10)
 
 
 @_cut("cut-from-controllers-cut", "A broker cut from all controllers serves nothing after its lease", "cut")

@@ -12,7 +12,7 @@ LONG_LEASE_MS = 4000
 """Long enough that an original that stays keeps its session while the machine is busy starting the duplicate."""
 
 
-_duplicate = partial(v.scenario, seconds=18, needs={v.Capability.DUPLICATE})
+_duplicate = partial(v.scenario, seconds=18)
 
 
 @_duplicate(

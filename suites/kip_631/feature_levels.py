@@ -60,7 +60,6 @@ RECORD = {
     "metadata-format-raised",
     "A record of level 2 is refused until the level is raised, and outlives the active controller",
     seconds=15,
-    needs={v.Capability.KILL},
     dialects=frozenset({v.Dialect.KIP_631}),
 )
 def raised(draft: v.Draft) -> v.Plan:

@@ -16,7 +16,6 @@ FETCH_TIMEOUT_MS = 2000
     "isolated-controller",
     "An active controller cut from its peers creates no topic, changes no ISR and renews no lease",
     seconds=12,
-    needs={v.Capability.LINKS},
 )
 def from_peers(draft: v.Draft) -> v.Plan:
     leader, follower, other = draft.roles
@@ -96,10 +95,7 @@ def _heartbeat(name: str, broker: str, expect: v.ExpectOutcome, timeout_ms: int 
 
 
 @v.scenario(
-    "minority-side",
-    "A leader that is cut off together with the old active controller keeps no lease",
-    seconds=15,
-    needs={v.Capability.LINKS},
+    "minority-side", "A leader that is cut off together with the old active controller keeps no lease", seconds=15
 )
 def minority_side(draft: v.Draft) -> v.Plan:
     """Leader and old active controller reach only each other and clients."""

@@ -12,7 +12,6 @@ READER = v.WorkloadSpec(consumers=(v.CONSUMER.model_copy(update={"topic": "u"}),
     "isolated-leader",
     "A leader cut from followers and controllers acknowledges nothing at acks=all and truncates its log",
     seconds=12,
-    needs={v.Capability.LINKS, v.Capability.KILL},
     dialects=v.ALL_DESIGNS,
 )
 def cut_off(draft: v.Draft) -> v.Plan:
@@ -103,7 +102,6 @@ def _control_request(target: v.TargetFacts, leader: str) -> v.Step:
     "sleeping-leader",
     "A leader paused beyond its lease acknowledges nothing that was sent to it meanwhile",
     seconds=9,
-    needs={v.Capability.LINKS, v.Capability.PAUSE},
     dialects=v.ALL_DESIGNS,
 )
 def paused(draft: v.Draft) -> v.Plan:

@@ -10,13 +10,7 @@ LAG_MS = 600
 """Well below the lease: the leader finds its followers slow and asks for a smaller ISR while its links are stalled."""
 
 
-@v.scenario(
-    "late-bytes",
-    "Late requests of a dead incarnation are refused",
-    seconds=14,
-    needs={v.Capability.LINKS, v.Capability.KILL},
-    dialects=v.ALL_DESIGNS,
-)
+@v.scenario("late-bytes", "Late requests of a dead incarnation are refused", seconds=14, dialects=v.ALL_DESIGNS)
 def build(draft: v.Draft) -> v.Plan:
     """The proxies hold the leader's heartbeats, fetches and ISR change, and its replies to followers.
 

@@ -14,9 +14,7 @@ LATENCY_MS = 300
 """So late comes the metadata that the log has grown again meanwhile."""
 
 
-@v.scenario(
-    "half-a-lease", "A leader that sleeps for half a lease is not given up", seconds=12, needs={v.Capability.PAUSE}
-)
+@v.scenario("half-a-lease", "A leader that sleeps for half a lease is not given up", seconds=12)
 def half_a_lease(draft: v.Draft) -> v.Plan:
     """A leader sleeps for half a lease: no controller gives it up, and it leads on."""
     leader = draft.leader
@@ -37,7 +35,6 @@ def half_a_lease(draft: v.Draft) -> v.Plan:
     "starts-behind",
     "A broker becomes active while the metadata log grows all the time",
     seconds=22,
-    needs={v.Capability.LINKS},
     dialects=frozenset({v.Dialect.KIP_631}),
 )
 def busy_log(draft: v.Draft) -> v.Plan:

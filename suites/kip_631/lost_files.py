@@ -9,12 +9,7 @@ REFUSED_WITHIN_MS = 10_000
 """Long enough to start or to refuse to, and to say so in the log."""
 
 
-@v.scenario(
-    "lost-vote",
-    "A controller that lost its vote and not its log does not start",
-    seconds=12,
-    needs={v.Capability.DIRECTORIES, v.Capability.KILL},
-)
+@v.scenario("lost-vote", "A controller that lost its vote and not its log does not start", seconds=12)
 def vote(draft: v.Draft) -> v.Plan:
     """It may have voted in an epoch of which it knows nothing any more (KAFKA-12181)."""
     voter = _voter(draft.seed)
@@ -36,7 +31,6 @@ def vote(draft: v.Draft) -> v.Plan:
     "lost-snapshots",
     "A controller whose log begins behind snapshots that it lost does not start",
     seconds=15,
-    needs={v.Capability.DIRECTORIES, v.Capability.KILL},
     dialects=frozenset({v.Dialect.KIP_631}),
 )
 def snapshots(draft: v.Draft) -> v.Plan:

@@ -6,10 +6,7 @@ from fencepost.suites import vocabulary as v
 
 
 @v.scenario(
-    "quorum-lost",
-    "Without a controller quorum every broker fences itself, and returns with the quorum",
-    seconds=12,
-    needs={v.Capability.KILL},
+    "quorum-lost", "Without a controller quorum every broker fences itself, and returns with the quorum", seconds=12
 )
 def build(draft: v.Draft) -> v.Plan:
     """Two of three controllers die, so that nothing can be committed and no lease renewed."""

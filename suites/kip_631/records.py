@@ -20,7 +20,6 @@ SET, DELETE = 0, 1
     "changes-are-records",
     "Each change of the cluster is the drafted record in the metadata log",
     seconds=20,
-    needs={v.Capability.LINKS, v.Capability.KILL},
     dialects=frozenset({v.Dialect.KIP_631}),
 )
 def build(draft: v.Draft) -> v.Plan:

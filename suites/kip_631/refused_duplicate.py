@@ -14,12 +14,7 @@ BEFORE, DURING, ALONE = 100, 220, 5
 NO_WORK = v.WorkloadSpec()
 
 
-@v.scenario(
-    "refused-duplicate",
-    "A refused duplicate does not count as a replica",
-    seconds=20,
-    needs={v.Capability.DUPLICATE, v.Capability.LINKS, v.Capability.KILL},
-)
+@v.scenario("refused-duplicate", "A refused duplicate does not count as a replica", seconds=20)
 def original_cut(draft: v.Draft) -> v.Plan:
     """The original is cut from the leader while the duplicate runs; then duplicate and leader die.
 
@@ -143,7 +138,6 @@ def _leader_dies(target: v.TargetFacts, leader: str, original: str) -> list[v.St
     "foreign-fetches",
     "Fetches without the registered epoch keep no replica in the ISR",
     seconds=10,
-    needs={v.Capability.LINKS},
     dialects=v.ALL_DESIGNS,
 )
 def foreign_fetches(draft: v.Draft) -> v.Plan:

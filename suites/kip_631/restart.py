@@ -10,12 +10,7 @@ WAITED_OUT_MS = 6000
 """The lease on a target on which the predecessor's has to run out first (AK-02), before the timeout factor applies."""
 
 
-@v.scenario(
-    "restart-inside-the-lease",
-    "A broker killed with kill -9 reclaims its id at once",
-    seconds=9,
-    needs={v.Capability.KILL},
-)
+@v.scenario("restart-inside-the-lease", "A broker killed with kill -9 reclaims its id at once", seconds=9)
 def inside_the_lease(draft: v.Draft) -> v.Plan:
     leader = draft.leader
     draft = draft.timed(lease_ms=WAITED_OUT_MS if draft.target.differs("AK-02") else LEASE_MS)
@@ -56,7 +51,6 @@ def _reclaimed(target: v.TargetFacts, broker: str, timing: v.Timing) -> list[v.S
     "everything-killed",
     "A cluster whose nodes are all killed at once restarts with everything that was acknowledged",
     seconds=11,
-    needs={v.Capability.KILL},
     dialects=v.ALL_DESIGNS,
 )
 def everything(draft: v.Draft) -> v.Plan:

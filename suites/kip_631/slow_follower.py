@@ -9,7 +9,6 @@ from fencepost.suites import vocabulary as v
     "slow-follower",
     "A follower whose link stalls leaves the ISR and returns; below min.insync.replicas produce is refused",
     seconds=16,
-    needs={v.Capability.LINKS},
     dialects=v.ALL_DESIGNS,
 )
 def slow_follower(draft: v.Draft) -> v.Plan:
@@ -20,7 +19,6 @@ def slow_follower(draft: v.Draft) -> v.Plan:
     "lone-record-after-a-shrink",
     "A record that waits for a stalled replica is committed once that leaves the ISR, without a later record",
     seconds=12,
-    needs={v.Capability.LINKS},
     dialects=v.ALL_DESIGNS,
 )
 def lone_record(draft: v.Draft) -> v.Plan:

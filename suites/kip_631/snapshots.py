@@ -22,7 +22,6 @@ the log of the one that is away."""
     "snapshot-fetched",
     "A controller whose next record is cut from the log catches up by a snapshot",
     seconds=15,
-    needs={v.Capability.KILL},
     dialects=frozenset({v.Dialect.KIP_631}),
 )
 def behind_the_log(draft: v.Draft) -> v.Plan:
@@ -113,7 +112,6 @@ def _fewest() -> list[v.Step]:
     "snapshot-killed",
     "Controllers killed with kill -9 while a snapshot is written start from a whole one",
     seconds=15,
-    needs={v.Capability.KILL},
     dialects=frozenset({v.Dialect.KIP_631}),
 )
 def killed_while_writing(draft: v.Draft) -> v.Plan:

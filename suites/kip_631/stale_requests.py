@@ -11,12 +11,7 @@ LEASE_MS = 6000
 """Longer than an election on a busy machine, too, so that the leases of the brokers outlive the failover."""
 
 
-@v.scenario(
-    "stale-requests",
-    "Stale heartbeats, ISR changes and fetches are refused and change nothing",
-    seconds=12,
-    needs={v.Capability.LINKS, v.Capability.KILL},
-)
+@v.scenario("stale-requests", "Stale heartbeats, ISR changes and fetches are refused and change nothing", seconds=12)
 def build(draft: v.Draft) -> v.Plan:
     """First the epochs move, so that each later request was valid once."""
     target = draft.target

@@ -6,11 +6,7 @@ from fencepost.suites import vocabulary as v
 
 
 @v.scenario(
-    "starts-fenced",
-    "A broker starts fenced and serves only once it is admitted",
-    seconds=9,
-    needs={v.Capability.LINKS},
-    dialects=v.ALL_DESIGNS,
+    "starts-fenced", "A broker starts fenced and serves only once it is admitted", seconds=9, dialects=v.ALL_DESIGNS
 )
 def build(draft: v.Draft) -> v.Plan:
     """The new broker is cut off at first, so that its first state can be observed for as long as needed."""

@@ -16,7 +16,6 @@ USURPED_MS = 3000
     "controller-replaced",
     "All controllers of the first quorum are replaced, one after the other, while brokers run",
     seconds=15,
-    needs={v.Capability.KILL, v.Capability.PAUSE},
     levels=(v.DYNAMIC,),
 )
 def replaced(draft: v.Draft) -> v.Plan:

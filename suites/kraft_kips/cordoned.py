@@ -20,7 +20,6 @@ LEASE_MS = 4000
     "Cordoned directories take no new replica, also after a restart and under the next controller",
     seconds=30,
     document="KIP-1066",
-    needs={v.Capability.KILL},
     features={"cordoned-directories"},
 )
 def cordoned(draft: v.Draft) -> v.Plan:

@@ -16,7 +16,6 @@ SAID_MS = 4000
     "A client that names another cluster or node is sent back to begin anew; a broker of another cluster is not",
     seconds=25,
     document="KIP-1242",
-    needs={v.Capability.IDENTITY, v.Capability.KILL},
     features={"misrouted-clients"},
 )
 def misrouted(draft: v.Draft) -> v.Plan:

@@ -36,7 +36,6 @@ INCONSISTENT_CLUSTER_ID, REQUEST_TIMED_OUT, DUPLICATE_VOTER, VOTER_NOT_FOUND = (
     document="KIP-853",
     dialects=v.WITHOUT_ZOOKEEPER,
     levels=(v.DYNAMIC,),
-    needs={v.Capability.LINKS, v.Capability.KILL},
 )
 def grown(draft: v.Draft) -> v.Plan:
     """One controller begins the cluster and two join it, which cannot reach each other; then the first one dies.
@@ -72,7 +71,6 @@ def grown(draft: v.Draft) -> v.Plan:
     document="KIP-853",
     dialects=v.WITHOUT_ZOOKEEPER,
     levels=(v.DYNAMIC,),
-    needs={v.Capability.LINKS, v.Capability.KILL},
 )
 def leader_removed(draft: v.Draft) -> v.Plan:
     """The active controller is removed: it leads no more. Cut off and back, killed and back, it stays without a vote.
@@ -114,7 +112,6 @@ def leader_removed(draft: v.Draft) -> v.Plan:
     document="KIP-853",
     dialects=v.WITHOUT_ZOOKEEPER,
     levels=(v.DYNAMIC,),
-    needs={v.Capability.KILL},
 )
 def refused(draft: v.Draft) -> v.Plan:
     """Changes that must not be made are refused, each by its error, and change nothing; also by the next leader."""
@@ -140,7 +137,6 @@ def refused(draft: v.Draft) -> v.Plan:
     seconds=25,
     document="KIP-1186",
     levels=(v.DYNAMIC,),
-    needs={v.Capability.KILL},
     features={"auto-join"},
 )
 def joining(draft: v.Draft) -> v.Plan:

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
-from fencepost.faults.capabilities import Capability
 from fencepost.harness.plan import topologies
 from fencepost.harness.plan.file import load_plan
 from fencepost.suites import vocabulary as v
@@ -53,7 +52,6 @@ class ReleasedBug:
     build: Callable[[v.Draft], v.Plan]
     found_by: str = OWN_PLAN
     wanted: str = ""
-    needs: frozenset[Capability] = frozenset()
     seconds: int = 30
 
     @property
@@ -89,7 +87,6 @@ class ReleasedBug:
             slug=self.slug,
             title=self.title,
             requirements=(self.rule,),
-            needs=self.needs,
             seconds=self.seconds,
             build=self.build,
             document=DOCUMENT,
@@ -117,7 +114,6 @@ def released_bug(
     rule: str,
     found_by: str = OWN_PLAN,
     wanted: str = "",
-    needs: Iterable[Capability] = (),
     seconds: int = 30,
 ) -> Callable[[_Build], _Build]:
     """Declare the decorated function, which makes a plan of a draft, as a bug. All else is as in `ReleasedBug`."""
@@ -134,7 +130,6 @@ def released_bug(
             build=build,
             found_by=found_by,
             wanted=wanted,
-            needs=frozenset(needs),
             seconds=seconds,
         )
         DECLARED[build.__module__].append(bug)

@@ -20,7 +20,6 @@ ELIGIBLE_LEADERS = "eligible.leader.replicas.version"
     affected="apache-kafka:3.6.2",
     fixed="apache-kafka:3.7.1",
     rule="LIVE-01",
-    needs={v.Capability.KILL},
     seconds=60,
 )
 def recreated_while_away(draft: v.Draft) -> v.Plan:
@@ -60,7 +59,6 @@ def recreated_while_away(draft: v.Draft) -> v.Plan:
     fixed="apache-kafka:4.1.0",
     rule="CTRL-02",
     wanted="the claim CTRL-02 of every run, which excuses voters that come back where a release has no Pre-Vote",
-    needs={v.Capability.LINKS, v.Capability.KILL},
     seconds=60,
 )
 def voter_comes_back(draft: v.Draft) -> v.Plan:
@@ -103,7 +101,6 @@ def voter_comes_back(draft: v.Draft) -> v.Plan:
     fixed="apache-kafka:4.4.0",
     rule="ADM-03",
     wanted="every node asked for the finalized features at any time",
-    needs={v.Capability.KILL},
     seconds=60,
 )
 def alone_and_unknowing(draft: v.Draft) -> v.Plan:
@@ -146,7 +143,6 @@ def alone_and_unknowing(draft: v.Draft) -> v.Plan:
     affected="apache-kafka:4.0.2",
     fixed="apache-kafka:4.1.0",
     rule="LEAD-03",
-    needs={v.Capability.KILL, v.Capability.PAUSE},
     wanted="eligible leader replicas in random plans of 4.0, and a claim that no fenced broker leads",
     seconds=60,
 )
@@ -194,7 +190,6 @@ def back_and_fenced(draft: v.Draft) -> v.Plan:
     fixed="apache-kafka:3.7.2",
     rule="LIVE-02",
     found_by="scenario `isolated-controller`",
-    needs=_ISOLATED.needs,
     seconds=70,
 )
 def cut_from_the_other_voters(draft: v.Draft) -> v.Plan:

@@ -16,7 +16,6 @@ BROKER = v.node_name(v.BROKER_IDS[0])
     affected="apache-kafka:3.7.0",
     fixed="apache-kafka:3.7.1",
     rule="DISK-07",
-    needs={v.Capability.LOG_DIRS},
     wanted="failing directories of brokers with several, and a claim on what lies in the others",
     seconds=60,
 )

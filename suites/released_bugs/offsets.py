@@ -156,7 +156,6 @@ def commit_with_append_time(draft: v.Draft) -> v.Plan:
     affected="apache-kafka-zk:2.1.1",
     fixed="apache-kafka-zk:2.2.0",
     rule="CRD-03",
-    needs={v.Capability.KILL},
     wanted="the group workload at each protocol level of the release, with a restart of the coordinator",
     seconds=60,
 )

@@ -18,7 +18,6 @@ LAG_MS, SESSION_MS = 1500, 20_000
     affected="apache-kafka-zk:3.0.2",
     fixed="apache-kafka-zk:3.1.0",
     rule="HW-05",
-    needs={v.Capability.PAUSE},
     wanted="two replicas, min.insync.replicas=1, and a client that waits for a single record",
     seconds=60,
 )
@@ -69,7 +68,6 @@ def _logs_on(name: str, node: str, topics: list[str], requirement: str | None = 
     affected="apache-kafka-zk:3.4.0",
     fixed="apache-kafka-zk:3.4.1",
     rule="ADM-05",
-    needs={v.Capability.LINKS},
     wanted="reassignments that are cancelled in random plans, and a claim on what lies on the disks at the end",
     seconds=60,
 )
@@ -104,7 +102,6 @@ def cancelled_reassignment(draft: v.Draft) -> v.Plan:
     affected="apache-kafka:4.2.1",
     fixed="apache-kafka:4.3.0",
     rule="ADM-05",
-    needs={v.Capability.KILL},
     wanted="reassignments that add a replica while another one is dead, with the claim that they end",
     seconds=60,
 )
@@ -149,7 +146,6 @@ def dead_replica_kept(draft: v.Draft) -> v.Plan:
     fixed="apache-kafka:3.7.1",
     rule="D631-16",
     found_by="scenario `stale-requests`",
-    needs=_STALE.needs,
     seconds=90,
 )
 def fetch_of_an_earlier_process(draft: v.Draft) -> v.Plan:

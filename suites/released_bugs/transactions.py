@@ -27,7 +27,6 @@ def records(name: str, batch: dict[str, Any], transactional_id: str | None = Non
     affected="apache-kafka:3.3.1",
     fixed="apache-kafka:3.3.2",
     rule="CRD-05",
-    needs={v.Capability.PAUSE},
 )
 def no_id_without_a_controller(draft: v.Draft) -> v.Plan:
     """The broker has no ids left to give, and the controller, which has more, does not answer."""

@@ -19,15 +19,11 @@ def two_dirs(controller: str) -> v.Topology:
     return v.zookeeper_cluster(controller=controller, log_dirs=2)
 
 
-_LOG_DIRS = {v.Capability.LOG_DIRS}
-
-
 @v.replica_state_event_scenario(
     "log-dir-fails-on-a-leader",
     "A leader reports a failed log dir by RPC, and writes nothing to ZooKeeper for it",
     "leader",
     seconds=17,
-    needs=_LOG_DIRS,
     levels=v.REPLICA_EVENTS_OR_SHIPPED,
 )
 @v.replica_state_event_scenario(
@@ -35,7 +31,6 @@ _LOG_DIRS = {v.Capability.LOG_DIRS}
     "A leader below the raised level reports a failed log dir by a znode",
     "leader",
     seconds=17,
-    needs=_LOG_DIRS,
     levels=("base",),
 )
 @v.replica_state_event_scenario(
@@ -43,7 +38,6 @@ _LOG_DIRS = {v.Capability.LOG_DIRS}
     "A follower reports a failed log dir by RPC, and writes nothing to ZooKeeper for it",
     "follower",
     seconds=17,
-    needs=_LOG_DIRS,
     levels=v.REPLICA_EVENTS_OR_SHIPPED,
 )
 @v.replica_state_event_scenario(
@@ -51,7 +45,6 @@ _LOG_DIRS = {v.Capability.LOG_DIRS}
     "A follower below the raised level reports a failed log dir by a znode",
     "follower",
     seconds=17,
-    needs=_LOG_DIRS,
     levels=("base",),
 )
 def fails(which: FailingReplica, draft: v.Draft) -> v.Plan:
@@ -141,14 +134,12 @@ def restored(broker: str) -> list[v.Step]:
     "A leader whose event is lost stays leader until it restarts",
     "leader",
     seconds=16,
-    needs={*_LOG_DIRS, v.Capability.LINKS, v.Capability.KILL},
 )
 @v.replica_state_event_scenario(
     "log-dir-event-of-a-follower-lost",
     "A follower whose event is lost is removed from the ISR by its leader",
     "follower",
     seconds=16,
-    needs={*_LOG_DIRS, v.Capability.LINKS, v.Capability.KILL},
 )
 def event_lost(which: FailingReplica, draft: v.Draft) -> v.Plan:
     """Only the event is lost: the lease is so long that the cut ends before the broker is given up."""
@@ -192,7 +183,6 @@ def _removed(follower: str) -> list[v.Step]:
     "controller-dies-with-the-event",
     "After a controller died with an event unhandled the next one learns of the replica by itself",
     seconds=18,
-    needs={*_LOG_DIRS, v.Capability.LINKS, v.Capability.KILL},
 )
 def controller_dies(draft: v.Draft) -> v.Plan:
     """The controller has the event, cannot write, and is killed; the next one asks every broker for its replicas.
@@ -225,12 +215,7 @@ def controller_dies(draft: v.Draft) -> v.Plan:
     )
 
 
-@v.replica_state_event_scenario(
-    "late-log-dir-event",
-    "A late event of an earlier process changes nothing",
-    seconds=15,
-    needs={*_LOG_DIRS, v.Capability.LINKS, v.Capability.KILL},
-)
+@v.replica_state_event_scenario("late-log-dir-event", "A late event of an earlier process changes nothing", seconds=15)
 def late_event(draft: v.Draft) -> v.Plan:
     """The event waits in the link while the broker is repaired and restarted, and reaches the controller late.
 

@@ -87,7 +87,6 @@ def _limited(topic: str, asked: str) -> list[v.Step]:
     "v2-reassignments-administered",
     "A reassignment under way is listed, and neither cancelled nor replaced",
     seconds=12,
-    needs={v.Capability.KILL},
 )
 def moves(draft: v.Draft) -> v.Plan:
     """A reassignment that cannot end, since its new replica is dead, is listed, and neither cancelled nor replaced."""

@@ -13,10 +13,7 @@ GIVEN_UP_MS = 1500
 
 
 @v.replication_v2_scenario(
-    "v2-away-during-delete",
-    "A broker that was away when a topic was deleted closes its replica on return",
-    seconds=12,
-    needs={v.Capability.KILL},
+    "v2-away-during-delete", "A broker that was away when a topic was deleted closes its replica on return", seconds=12
 )
 def deleted(draft: v.Draft) -> v.Plan:
     """The topic is gone for all other brokers at once; the absent broker learns of it from its queue."""
@@ -27,7 +24,6 @@ def deleted(draft: v.Draft) -> v.Plan:
     "v2-away-during-delete-and-create",
     "A topic that is deleted and created again while a broker is away holds nothing of the old one",
     seconds=15,
-    needs={v.Capability.KILL},
 )
 def created_again(draft: v.Draft) -> v.Plan:
     """Another topic of the same name moves to the broker in the end: it holds no record of the old one."""
@@ -88,7 +84,6 @@ def _deleted(draft: v.Draft, again: list[v.Step], last: str) -> v.Plan:
     "v2-away-during-create",
     "The creation of a topic on a paused broker fails in time, and its remains are cleaned",
     seconds=18,
-    needs={v.Capability.PAUSE},
 )
 def created(draft: v.Draft) -> v.Plan:
     """The creation of a topic on a paused broker fails in time, and the broker that carried it out dies.
@@ -131,10 +126,7 @@ def created(draft: v.Draft) -> v.Plan:
 
 
 @v.replication_v2_scenario(
-    "v2-away-during-reassignment",
-    "A reassignment to a paused broker completes when the broker wakes",
-    seconds=14,
-    needs={v.Capability.PAUSE},
+    "v2-away-during-reassignment", "A reassignment to a paused broker completes when the broker wakes", seconds=14
 )
 def reassigned(draft: v.Draft) -> v.Plan:
     """The new replica is paused when the partition moves to it: the reassignment waits for it, and then completes."""
@@ -162,10 +154,7 @@ def reassigned(draft: v.Draft) -> v.Plan:
 
 
 @v.replication_v2_scenario(
-    "v2-old-replica-silent",
-    "A partition moves away from a dead replica even without writes",
-    seconds=13,
-    needs={v.Capability.KILL},
+    "v2-old-replica-silent", "A partition moves away from a dead replica even without writes", seconds=13
 )
 def silent(draft: v.Draft) -> v.Plan:
     """The old replica dies as the partition moves away from it, without writes: the reassignment does not wait for it.

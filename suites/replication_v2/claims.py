@@ -13,7 +13,6 @@ CANNOT_RUN, LOST_ITS_ID = 2, 1
     "v2-duplicate-id",
     "A second process for a leader's id is refused, leads nothing and takes nothing from the queue",
     seconds=14,
-    needs={v.Capability.DUPLICATE},
 )
 def taken(draft: v.Draft) -> v.Plan:
     """The second process for a leader's id waits for the claim, takes nothing from the queue, and ends."""
@@ -60,7 +59,6 @@ def taken(draft: v.Draft) -> v.Plan:
     "v2-duplicate-after-expiry",
     "A broker whose id was taken after its session expired ends when it learns of that",
     seconds=16,
-    needs={v.Capability.DUPLICATE, v.Capability.LINKS},
 )
 def after_expiry(draft: v.Draft) -> v.Plan:
     """The original is cut from ZooKeeper until its session expires and another process has its id; then it ends.

@@ -11,7 +11,6 @@ ANSWERS_STILL_MS = 1000
     "v2-zookeeper-silent",
     "Without a ZooKeeper quorum for longer than a session no broker serves; with it all serve again",
     seconds=16,
-    needs={v.Capability.KILL},
 )
 def silent(draft: v.Draft) -> v.Plan:
     """No broker knows whether it still leads, so none serves; with a ZooKeeper quorum all serve again.

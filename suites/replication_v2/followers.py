@@ -11,9 +11,7 @@ LONG_SESSION_MS = 8000
 """Long enough that a follower which hears nothing stays registered."""
 
 
-@v.replication_v2_scenario(
-    "v2-follower-paused", "A paused follower leaves the ISR and returns", seconds=11, needs={v.Capability.PAUSE}
-)
+@v.replication_v2_scenario("v2-follower-paused", "A paused follower leaves the ISR and returns", seconds=11)
 def paused(draft: v.Draft) -> v.Plan:
     """The follower is paused past KeepInSyncTime and its session: the leader drops it, and takes it back in sync."""
     leader, follower, other = draft.roles
@@ -34,7 +32,6 @@ def paused(draft: v.Draft) -> v.Plan:
     "v2-follower-slow-to-be-notified",
     "A request to a slow follower waits in its queue, and is carried out when it hears of it",
     seconds=11,
-    needs={v.Capability.LINKS},
 )
 def slow_to_be_notified(draft: v.Draft) -> v.Plan:
     """A follower does not hear ZooKeeper for a while, and the partition is moved away from it.
@@ -68,7 +65,6 @@ def slow_to_be_notified(draft: v.Draft) -> v.Plan:
     "v2-queue-full",
     "A full queue keeps the close requests, refuses the rest, and is drained later",
     seconds=16,
-    needs={v.Capability.KILL},
     levels=("small-queue",),
 )
 def full(draft: v.Draft) -> v.Plan:

@@ -55,5 +55,4 @@ for _outside, _where in ((False, "inside"), (True, "outside")):
                 _step,
                 _outside,
                 seconds=12,
-                needs={v.Capability.KILL},
             )(moved)

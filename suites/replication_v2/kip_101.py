@@ -23,13 +23,7 @@ LAG_MS = 20_000
 """Long enough that the stalls of this scenario drop no replica from the ISR."""
 
 
-_truncation = partial(
-    v.scenario,
-    seconds=22,
-    needs={v.Capability.LINKS, v.Capability.KILL},
-    document=v.REPLICATION_V2,
-    dialects=v.ALL_DESIGNS,
-)
+_truncation = partial(v.scenario, seconds=22, document=v.REPLICATION_V2, dialects=v.ALL_DESIGNS)
 
 
 @_truncation(

@@ -19,7 +19,6 @@ TAKEN = 40
     "v2-leader-killed",
     "After kill -9 of a leader another member of the ISR leads at the next epoch, and goes on leading",
     seconds=10,
-    needs={v.Capability.KILL},
 )
 def killed(draft: v.Draft) -> v.Plan:
     """The next leader has the next epoch; the old one returns as a follower, and stays one."""
@@ -56,10 +55,7 @@ def _only_the_leader(asked: str, asking: str) -> list[v.Step]:
 
 
 @v.replication_v2_scenario(
-    "v2-new-leader-waits",
-    "A new leader waits for the live replicas, and serves no client before",
-    seconds=16,
-    needs={v.Capability.LINKS, v.Capability.KILL},
+    "v2-new-leader-waits", "A new leader waits for the live replicas, and serves no client before", seconds=16
 )
 def waits(draft: v.Draft) -> v.Plan:
     """A new leader waits for one follower, which lives and cannot reach it, until KeepInSyncTime has passed.
@@ -97,7 +93,6 @@ def waits(draft: v.Draft) -> v.Plan:
     "v2-leader-paused",
     "A leader that is paused past its session acknowledges nothing that was sent to it meanwhile",
     seconds=11,
-    needs={v.Capability.PAUSE},
 )
 def paused(draft: v.Draft) -> v.Plan:
     """The leader is paused past its session, with requests in its sockets; it wakes without any leadership."""
@@ -130,10 +125,7 @@ def paused(draft: v.Draft) -> v.Plan:
 
 
 @v.replication_v2_scenario(
-    "v2-leader-dies-young",
-    "Epochs only grow when two leaders die in quick succession",
-    seconds=13,
-    needs={v.Capability.KILL},
+    "v2-leader-dies-young", "Epochs only grow when two leaders die in quick succession", seconds=13
 )
 def two_die(draft: v.Draft) -> v.Plan:
     """Two leaders die in turn, the second as soon as it leads: the third has a later epoch than both."""
@@ -155,10 +147,7 @@ def two_die(draft: v.Draft) -> v.Plan:
 
 
 @v.replication_v2_scenario(
-    "v2-epoch-never-reused",
-    "The epoch of a leader that died between its two writes is never used again",
-    seconds=12,
-    needs={v.Capability.KILL},
+    "v2-epoch-never-reused", "The epoch of a leader that died between its two writes is never used again", seconds=12
 )
 def between_its_writes(draft: v.Draft) -> v.Plan:
     """The ISR path holds an epoch whose leader died before it wrote the leader's path: the epoch counts as used.
@@ -193,7 +182,6 @@ def between_its_writes(draft: v.Draft) -> v.Plan:
     "v2-preferred-leader-returns",
     "Leadership returns to the preferred replica when it is in sync again",
     seconds=12,
-    needs={v.Capability.KILL},
     levels=("balancing",),
 )
 def preferred_returns(draft: v.Draft) -> v.Plan:
@@ -220,7 +208,6 @@ def preferred_returns(draft: v.Draft) -> v.Plan:
     "v2-leader-replaced-unheard",
     "A leader that does not hear of its successor does not overwrite the successor's ISR",
     seconds=12,
-    needs={v.Capability.LINKS},
 )
 def replaced_unheard(draft: v.Draft) -> v.Plan:
     """An administrator deletes the leader's znode, and the leader does not hear that another one was elected.
@@ -252,10 +239,7 @@ def replaced_unheard(draft: v.Draft) -> v.Plan:
 
 
 @v.replication_v2_scenario(
-    "v2-outside-the-isr",
-    "A replica outside the ISR does not lead, even if no other replica is left",
-    seconds=13,
-    needs={v.Capability.LINKS, v.Capability.KILL},
+    "v2-outside-the-isr", "A replica outside the ISR does not lead, even if no other replica is left", seconds=13
 )
 def outside_the_isr(draft: v.Draft) -> v.Plan:
     return v.led_from_inside_the_isr(draft)

@@ -10,7 +10,7 @@ from fencepost.suites import vocabulary as v
 FromZooKeeper = Callable[[str], v.Step]
 
 
-_cut = partial(v.replication_v2_scenario, seconds=11, needs={v.Capability.LINKS})
+_cut = partial(v.replication_v2_scenario, seconds=11)
 
 
 def cut(leader: str) -> v.Step:

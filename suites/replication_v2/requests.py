@@ -10,7 +10,6 @@ from fencepost.suites.replication_v2 import log_lines as log
     "v2-requests-of-the-past",
     "A start request at an old epoch is ignored; a close request is carried out at any epoch",
     seconds=15,
-    needs={v.Capability.KILL},
 )
 def former_leader(draft: v.Draft) -> v.Plan:
     """A close request at an old epoch is carried out, since a close is compared with no epoch; a start request at that

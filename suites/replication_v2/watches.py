@@ -81,10 +81,7 @@ def _hosts(name: str, replicas: int) -> tuple[list[str], list[str]]:
 
 
 @v.replication_v2_scenario(
-    "v2-no-herd",
-    "A change of leader wakes only the brokers that host the partition",
-    seconds=11,
-    needs={v.Capability.KILL},
+    "v2-no-herd", "A change of leader wakes only the brokers that host the partition", seconds=11
 )
 def no_herd(draft: v.Draft) -> v.Plan:
     """A leader that shares one partition with each of two others dies: each is notified of its own, and no other."""

@@ -174,7 +174,7 @@ def test_a_target_that_serves_fewer_kinds_of_clients_lists_their_scenarios_with_
 @pytest.mark.parametrize("target", TARGETS)
 def test_every_target_is_capable_of_what_its_scenarios_need(target: str) -> None:
     facts = TARGETS[target]
-    assert [each.slug for each in scenarios_for(facts) if not each.needs <= facts.capabilities] == []
+    assert [each.slug for each in scenarios_for(facts) if not each.capabilities(facts) <= facts.capabilities] == []
 
 
 def test_the_registry_holds_each_scenario_once_and_leaves_out_what_is_for_others() -> None:
