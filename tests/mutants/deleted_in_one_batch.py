@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from fencepost.cluster_impl.designs.quorum.controller import controller
+from fencepost.cluster_impl.designs.quorum.controller import requests
 from fencepost.cluster_impl.designs.quorum.controller.state import ControllerResult, ControllerState
 from fencepost.cluster_impl.wire import messages as m
 from tests.mutants.defect import QUORUM, Defect
@@ -22,7 +22,7 @@ DEFECT = Defect(
 
 
 def apply() -> None:
-    honest = vars(controller)["delete_topics"]
+    honest = vars(requests)["delete_topics"]
 
     def at_once(
         state: ControllerState, request: m.DeleteTopicsRequest, version: int
@@ -31,4 +31,4 @@ def apply() -> None:
         marked = [record.topic_id for record in result.records if isinstance(record, m.TopicRecord)]
         return replace(result, records=[*result.records, *(m.DeleteTopicRecord(name=topic) for topic in marked)])
 
-    vars(controller)["delete_topics"] = at_once
+    vars(requests)["delete_topics"] = at_once

@@ -19,7 +19,7 @@ def apply() -> None:
     elected = QuorumController.on_elected
 
     def forgets(self: QuorumController, epoch: int) -> None:
-        committed: MetadataImage = self._committed
+        committed: MetadataImage = self.committed
         committed.acls = {}
         elected(self, epoch)
 

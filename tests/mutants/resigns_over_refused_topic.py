@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 from typing import Any
 
-from fencepost.cluster_impl.designs.quorum.controller.controller import QuorumController
+from fencepost.cluster_impl.designs.quorum.controller.requests import ControllerRequests
 from fencepost.cluster_impl.designs.quorum.raft.core import RaftCore
 from tests.mutants.defect import QUORUM, Defect
 
@@ -23,12 +23,12 @@ ANSWERED = 0.05
 
 
 def apply() -> None:
-    known = QuorumController._created
+    known = ControllerRequests._create_topics
 
     def created(self: Any, *arguments: Any) -> Any:
         result = known(self, *arguments)
         if any(each.error_code for each in result.reply.topics):
-            asyncio.get_running_loop().call_later(ANSWERED, self._quorum._driver.input, RaftCore.resign)
+            asyncio.get_running_loop().call_later(ANSWERED, self._controller._quorum._driver.input, RaftCore.resign)
         return result
 
-    QuorumController._created = created  # type: ignore[method-assign, assignment]
+    ControllerRequests._create_topics = created  # type: ignore[method-assign, assignment]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from fencepost.cluster_impl.designs.quorum.controller import controller
+from fencepost.cluster_impl.designs.quorum.controller import requests
 from fencepost.cluster_impl.designs.quorum.refused_heartbeat import refused_heartbeat
 from fencepost.cluster_impl.wire import messages as m
 from fencepost.cluster_impl.wire.errors import Error
@@ -24,4 +24,4 @@ def apply() -> None:
     def silent(request: m.BrokerHeartbeatRequest, error: Error, active_controller: int) -> m.BrokerHeartbeatResponse:
         return refused_heartbeat(request, Error.NONE if error is Error.NOT_CONTROLLER else error, active_controller)
 
-    controller.refused_heartbeat = silent  # type: ignore[attr-defined]
+    requests.refused_heartbeat = silent  # type: ignore[attr-defined]

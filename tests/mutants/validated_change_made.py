@@ -5,7 +5,7 @@ from __future__ import annotations
 from copy import copy
 
 from fencepost.cluster_impl.api.config_changes import AlterRequest, AlterResponse
-from fencepost.cluster_impl.designs.quorum.controller import configs, controller
+from fencepost.cluster_impl.designs.quorum.controller import requests, settings
 from fencepost.cluster_impl.designs.quorum.controller.state import ControllerResult, ControllerState
 from tests.mutants.defect import QUORUM, Defect
 
@@ -22,12 +22,12 @@ DEFECT = Defect(
 
 
 def apply() -> None:
-    honest = configs.alter_configs
+    honest = settings.alter_configs
 
     def changing(state: ControllerState, request: AlterRequest) -> ControllerResult[AlterResponse]:
         meant = copy(request)
         meant.validate_only = False
         return honest(state, meant)
 
-    configs.alter_configs = changing
-    controller.alter_configs = changing  # type: ignore[attr-defined]
+    settings.alter_configs = changing
+    requests.alter_configs = changing  # type: ignore[attr-defined]

@@ -13,8 +13,7 @@ from fencepost.cluster_impl.designs.quorum.broker.heartbeats import LeaseHeartbe
 from fencepost.cluster_impl.designs.quorum.broker.lifecycle import LeaseLifecycle
 from fencepost.cluster_impl.designs.quorum.broker.link import ActiveControllerLink
 from fencepost.cluster_impl.designs.quorum.broker.metadata import BrokerMetadata
-from fencepost.cluster_impl.designs.quorum.broker.misdirected import MisdirectedHeartbeats
-from fencepost.cluster_impl.designs.quorum.broker.quorum_description import describe_quorum
+from fencepost.cluster_impl.designs.quorum.broker.requests import MisdirectedHeartbeats, describe_quorum
 from fencepost.cluster_impl.designs.quorum.features import report
 from fencepost.cluster_impl.designs.quorum.image import MetadataImage
 from fencepost.cluster_impl.designs.quorum.metrics import broker_lag

@@ -7,6 +7,7 @@ from collections.abc import Iterable
 from fencepost.cluster_impl.config.nodes import QuorumControllerNodeConfig
 from fencepost.cluster_impl.designs.quorum.controller.controller import QuorumController
 from fencepost.cluster_impl.designs.quorum.controller.controller_heartbeats import ControllerHeartbeats
+from fencepost.cluster_impl.designs.quorum.controller.requests import ControllerRequests
 from fencepost.cluster_impl.designs.quorum.raft.membership import VoterRequests
 from fencepost.cluster_impl.designs.quorum.raft.node import RaftNode
 from fencepost.cluster_impl.designs.quorum.raft.peer import PeerBook
@@ -34,18 +35,18 @@ class ControllerNode:
             config.controller_id,
             quorum.voter_ids,
             quorum.lease_timeout,
-            config.topics,
             self._raft,
             quorum.snapshot_lag,
             quorum.snapshot_timeout,
             quorum.first_metadata_format,
         )
+        requests = ControllerRequests(self._controller, config.topics)
         self._heartbeats = ControllerHeartbeats(
             config.controller_id,
             quorum.controller_heartbeat_interval,
             self._raft,
             PeerBook(connect, quorum.request_timeout, self._raft.address_of),
-            self._controller.controller_heartbeat,
+            requests.controller_heartbeat,
         )
         access = access_control_of(config.security, self._controller.access_control_entries)
         self._server = shell.server(
@@ -53,7 +54,7 @@ class ControllerNode:
             require_cluster_action_for_all(
                 {
                     **self._raft.handlers,
-                    **self._controller.handlers,
+                    **requests.handlers,
                     **VoterRequests(self._raft, quorum.cluster_id).handlers,
                 },
                 access or authorizer_of(config.security),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from fencepost.cluster_impl.designs.quorum.controller.configs import alter_configs
+from fencepost.cluster_impl.designs.quorum.controller.settings import alter_configs
 from fencepost.cluster_impl.wire import messages as m
 from fencepost.cluster_impl.wire.errors import Error
 from tests.cluster_impl.designs.quorum.controller_model import Model

@@ -11,7 +11,7 @@ from uuid import UUID
 import pytest
 
 from fencepost.cluster_impl.config.data_plane import TopicDefaults
-from fencepost.cluster_impl.designs.quorum.controller import controller as controller_module
+from fencepost.cluster_impl.designs.quorum.controller import requests as controller_requests
 from fencepost.cluster_impl.designs.quorum.controller import topics
 from fencepost.cluster_impl.designs.quorum.controller.controller import QuorumController
 from fencepost.cluster_impl.designs.quorum.fence_state import FenceState
@@ -80,7 +80,8 @@ class Cluster:
 
     def __init__(self, lease: float = 60.0) -> None:
         self.quorum = Quorum()
-        self.controller = QuorumController(1, frozenset({1, 2, 3}), lease, TopicDefaults(1, 1), self.quorum, 2, 0.0)
+        self.controller = QuorumController(1, frozenset({1, 2, 3}), lease, self.quorum, 2, 0.0)
+        self.requests = controller_requests.ControllerRequests(self.controller, TopicDefaults(1, 1))
 
     def elect(self) -> None:
         self.controller.on_leader(1, self.quorum.epoch)
@@ -97,7 +98,7 @@ class Cluster:
     def ask(self, body: Message, version: int = 0) -> asyncio.Task[Message]:
         api = QUORUM_CONTROLLER[body.API_KEY]
         request = Request(api, version, 1, None, body, cast("Any", None), time.monotonic(), "CONTROLLER")
-        answer = self.controller.handlers[api.key](request)
+        answer = self.requests.handlers[api.key](request)
         return asyncio.create_task(cast("Coroutine[Any, Any, Message]", answer))
 
     def beat(self, target: FenceState, epoch: int = -1, reached: int = 1000) -> asyncio.Task[Message]:
@@ -349,7 +350,7 @@ async def test_a_topic_waits_until_a_new_controller_has_heard_enough_brokers(mon
         attempts += 1
         return topics.create_topics(*arguments)
 
-    monkeypatch.setattr(controller_module, "create_topics", counted)
+    monkeypatch.setattr(controller_requests, "create_topics", counted)
 
     cluster = Cluster()
     cluster.elect()

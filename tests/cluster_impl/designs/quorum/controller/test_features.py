@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from fencepost.cluster_impl.designs.quorum.controller.controller_heartbeats import controller_heartbeat
-from fencepost.cluster_impl.designs.quorum.controller.features import update_features
+from fencepost.cluster_impl.designs.quorum.controller.settings import update_features
 from fencepost.cluster_impl.designs.quorum.features import METADATA_FORMAT, Levels
 from fencepost.cluster_impl.designs.quorum.fence_state import FenceState
 from fencepost.cluster_impl.designs.quorum.image import MetadataImage
