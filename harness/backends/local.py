@@ -5,10 +5,10 @@ from __future__ import annotations
 import socket
 from contextlib import ExitStack
 from types import TracebackType
-from typing import Self
+from typing import NoReturn, Self
 
+from fencepost.faults.capabilities import CapabilityError, Limits
 from fencepost.harness.backends.environment import EnvironmentSpec
-from fencepost.harness.backends.no_containers import NoContainers
 from fencepost.harness.backends.process import ProcessBackend
 from fencepost.harness.network.accept_delay import accept_delay_command, await_accept_delay
 from fencepost.harness.network.layout import Layout, Node, Proxy
@@ -18,6 +18,36 @@ from fencepost.harness.network.server import await_version, server_command
 from fencepost.harness.network.toxiproxy import Toxiproxy
 
 TOXIPROXY, ACCEPT_DELAY = "toxiproxy", "accept-delay"
+
+
+class NoContainers:
+    """Implements `fencepost.faults.capabilities.Containers` with an error: only plans for containers need it."""
+
+    def disconnect(self, node: str) -> None:
+        self._refuse(node)
+
+    def connect(self, node: str) -> None:
+        self._refuse(node)
+
+    def address(self, node: str) -> str | None:
+        self._refuse(node)
+
+    def limit_memory(self, node: str, bytes_: int | None) -> None:
+        self._refuse(node)
+
+    def limit_cpus(self, node: str, cpus: float | None) -> None:
+        self._refuse(node)
+
+    def limits(self, node: str) -> Limits:
+        self._refuse(node)
+
+    def spin(self, node: str, seconds: float) -> None:
+        self._refuse(node)
+
+    def _refuse(self, node: str) -> NoReturn:
+        raise CapabilityError(
+            f"{node} is a process, which has no network and no limits of its own: run the plan with --backend docker"
+        )
 
 
 class LocalEnvironment:

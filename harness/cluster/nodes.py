@@ -23,8 +23,8 @@ from fencepost.harness.network.roundtrip import round_trip
 from fencepost.harness.plan.base import Release
 from fencepost.harness.processes.command import Command
 from fencepost.harness.targets.reference import planted_defect
-from fencepost.harness.targets.registration import holder
 from fencepost.harness.targets.target import Installation, Target, write_configuration
+from fencepost.harness.targets.zookeeper import registration
 from fencepost.results.records.journal import JournalWriter
 
 ASK_EVERY = 0.1
@@ -236,7 +236,7 @@ class Nodes:
         """Raises InfrastructureError if the registration is still there long after its session is over."""
         timeout = self._installation.timing.session_ms / 1000 + LET_GO_WITHIN
         began = time.monotonic()
-        while (session := holder(self._layout, node.id)) is not None:
+        while (session := registration(self._layout, node.id)) is not None:
             if time.monotonic() - began > timeout:
                 raise InfrastructureError(
                     f"{node.name} cannot be started: after {timeout:g} s ZooKeeper has broker {node.id} {session}"

@@ -6,7 +6,9 @@ import time
 from collections import Counter
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
+from math import sqrt
 from pathlib import Path
+from statistics import NormalDist
 from typing import Any
 
 from fencepost.harness.engine.run import RunInterrupt
@@ -14,7 +16,6 @@ from fencepost.harness.errors import UsageError
 from fencepost.harness.plan.file import load_plan
 from fencepost.harness.plan.hash import plan_hash
 from fencepost.harness.plan.model import Plan
-from fencepost.harness.reproduction.interval import wilson
 from fencepost.harness.reproduction.signature import FailureSignature
 from fencepost.harness.targets.reference import with_defect
 from fencepost.harness.targets.registry import open_run
@@ -189,3 +190,21 @@ def replay(replays: Replays, run: RunPlan) -> Iterator[Replay]:
         made = Replay(folder, verdict, time.monotonic() - began)
         replays.done.append(made)
         yield made
+
+
+def wilson(hits: int, runs: int, level: float = 0.95) -> tuple[float, float]:
+    """Return Wilson's score interval for the rate behind `hits` of `runs`; (0, 1) without any runs.
+
+    It keeps its level for few runs and for rates near 0 and 1, where the textbook interval collapses to a point.
+    Source: E. B. Wilson, Probable inference, the law of succession, and statistical inference, 1927.
+    """
+    if not 0 <= hits <= runs:
+        raise ValueError(f"{hits} of {runs} runs is not a count")
+    if runs == 0:
+        return 0.0, 1.0
+    z = NormalDist().inv_cdf((1 + level) / 2)
+    rate, weight = hits / runs, z * z / runs
+    centre = (rate + weight / 2) / (1 + weight)
+    half_width = z * sqrt(rate * (1 - rate) / runs + weight / runs / 4) / (1 + weight)
+    # At the ends the terms cancel; the rounding error that is left would exclude the measured rate.
+    return 0.0 if hits == 0 else centre - half_width, 1.0 if hits == runs else centre + half_width

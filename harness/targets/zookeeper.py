@@ -10,14 +10,16 @@ from pathlib import Path
 
 from fencepost.harness.cache_folder import cache_folder
 from fencepost.harness.clients.views import Answer
+from fencepost.harness.clients.zookeeper.connection import ZooKeeperConnection
 from fencepost.harness.clients.zookeeper.server import ask_server
 from fencepost.harness.network.addresses import ELECTION_PORT, QUORUM_PORT, ZOOKEEPER_PORT, Endpoint
-from fencepost.harness.network.layout import Layout, Node
+from fencepost.harness.network.layout import Layout, Listener, Node
 from fencepost.harness.processes.command import Command
 from fencepost.harness.targets import jvm
 from fencepost.harness.targets.archives import CLASSES, free_port, prepared, recording, running
 from fencepost.harness.targets.target import Installation, write_properties
 from fencepost.harness.targets.zookeeper_jars import ZooKeeperJars
+from fencepost.harness.wire.no_answer import NoAnswer
 
 MAIN = "org.apache.zookeeper.server.quorum.QuorumPeerMain"
 FLAGS = (
@@ -125,3 +127,19 @@ def serves(endpoint: Endpoint) -> bool:
 def connect(layout: Layout) -> str:
     """Return `zk-1:2181,…`, the servers for brokers. Each broker resolves the names to its own links."""
     return ",".join(f"{node.name}:{ZOOKEEPER_PORT}" for node in layout.zookeepers)
+
+
+def registration(layout: Layout, broker: int) -> str | None:
+    """Return why a broker cannot register again: `registered`, or that no server answered. None if it can.
+
+    It is read through links that no fault breaks.
+    """
+    for server in layout.zookeepers:
+        link = layout.probe_link(server.name, Listener.ZOOKEEPER).listen
+        try:
+            with ZooKeeperConnection(link, TIMEOUT_S) as connection:
+                (znode,) = connection.get([f"/brokers/ids/{broker}"])
+                return None if znode is None else "registered"
+        except NoAnswer:
+            continue
+    return "unknown, because no ZooKeeper server answers"

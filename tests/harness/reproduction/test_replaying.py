@@ -14,8 +14,7 @@ from fencepost.harness.engine.run import RunInterrupt
 from fencepost.harness.errors import UsageError
 from fencepost.harness.plan import dump_plan
 from fencepost.harness.plan.model import Plan
-from fencepost.harness.reproduction.interval import wilson
-from fencepost.harness.reproduction.replaying import Original, Replays, replay
+from fencepost.harness.reproduction.replaying import Original, Replays, replay, wilson
 from fencepost.harness.reproduction.signature import FailureSignature
 from fencepost.results.records.folder import FolderError, Manifest, RunFolder
 from fencepost.results.records.replay_command import replay_command

@@ -26,9 +26,9 @@ from fencepost.harness.plan import topologies
 from fencepost.harness.plan.model import Plan, Topology
 from fencepost.harness.processes.command import no_name_tables
 from fencepost.harness.targets.identity import META_PROPERTIES, read_properties
-from fencepost.harness.targets.registration import holder
 from fencepost.harness.targets.registry import VARIABLE, load, load_file, names
 from fencepost.harness.targets.target import uuid_text
+from fencepost.harness.targets.zookeeper import registration
 from fencepost.results.records.folder import RunFolder
 from fencepost.results.records.journal import JournalWriter, read_journal
 from tests.waiting import eventually
@@ -146,7 +146,7 @@ def test_apache_kafka_is_started_again_only_when_its_registration_is_gone(tmp_pa
     with _up(interactive_plan("apache-kafka-zk"), tmp_path / "run") as cluster:
         cluster.processes.kill("node-5")
         cluster.processes.start("node-5")
-        assert holder(cluster.layout, 5) is None
+        assert registration(cluster.layout, 5) is None
         cluster.await_serving(["node-4", "node-5", "node-6"])
     (note,) = read_journal(tmp_path / "run" / "journal.jsonl").of("note")
     assert note.data["what"] == "start postponed"
