@@ -8,16 +8,48 @@ from collections.abc import Iterable
 from fencepost.cluster_impl.config.nodes import LeaderDrivenNodeConfig
 from fencepost.cluster_impl.designs.leader_driven import znodes
 from fencepost.cluster_impl.designs.leader_driven.admin.administrator import Administrator
-from fencepost.cluster_impl.designs.leader_driven.admin.requests import AdminRequests
+from fencepost.cluster_impl.designs.leader_driven.admin.partition_requests import PartitionRequests
+from fencepost.cluster_impl.designs.leader_driven.admin.topic_requests import TopicRequests
 from fencepost.cluster_impl.designs.leader_driven.admin.zookeeper_executor import ZooKeeperExecutor
 from fencepost.cluster_impl.designs.leader_driven.broker.broker import LeaderDrivenBroker
 from fencepost.cluster_impl.designs.leader_driven.broker.claim import IdClaim
 from fencepost.cluster_impl.designs.on_zookeeper.cluster_id import found_cluster
+from fencepost.cluster_impl.designs.on_zookeeper.config_writes import ConfigWriter
 from fencepost.cluster_impl.designs.on_zookeeper.node_session import open_session
 from fencepost.cluster_impl.designs.shared.broker_shell import BrokerShell, DesignApis
 from fencepost.cluster_impl.metrics.samples import Sample
 from fencepost.cluster_impl.storage.directory import Owner
+from fencepost.cluster_impl.wire import messages as m
+from fencepost.cluster_impl.wire.codec import Message
 from fencepost.cluster_impl.wire.registry import LEADER_DRIVEN_BROKER
+
+
+class AdminRequests:
+    """Answers the administrative requests of clients that `ControlPlane.forward` passes on."""
+
+    def __init__(self, administrator: Administrator, settings: ConfigWriter) -> None:
+        self._settings = settings
+        self._topics = TopicRequests(administrator)
+        self._partitions = PartitionRequests(administrator)
+
+    async def forward(self, request: Message, version: int) -> Message:
+        """Carry out a request. Does not raise for a request that some broker serves."""
+        match request:
+            case m.CreateTopicsRequest():
+                return await self._topics.create(request)
+            case m.DeleteTopicsRequest():
+                return await self._topics.delete(request, version)
+            case m.CreatePartitionsRequest():
+                return await self._partitions.create(request)
+            case m.ElectLeadersRequest():
+                return await self._partitions.elect(request)
+            case m.AlterPartitionReassignmentsRequest():
+                return await self._partitions.reassign(request)
+            case m.ListPartitionReassignmentsRequest():
+                return await self._partitions.list_reassignments(request)
+            case m.AlterConfigsRequest() | m.IncrementalAlterConfigsRequest():
+                return await self._settings.alter(request)
+        raise TypeError(f"{type(request).__name__} is not an administrative request.")
 
 
 class LeaderDrivenNode:

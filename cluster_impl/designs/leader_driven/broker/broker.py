@@ -4,26 +4,25 @@ from __future__ import annotations
 
 import asyncio
 import logging
+import time
 from collections.abc import Callable, Collection, Mapping, Sequence
 from contextlib import AsyncExitStack
 from pathlib import Path
 from typing import Any
 
 from fencepost.cluster_impl.config.nodes import LeaderDrivenNodeConfig
-from fencepost.cluster_impl.coordination.errors import ConnectionLost, SessionExpired
+from fencepost.cluster_impl.coordination.errors import ConnectionLost, CoordinationError, SessionExpired
 from fencepost.cluster_impl.coordination.session_state import SessionState
 from fencepost.cluster_impl.coordination.zookeeper import ZooKeeper
 from fencepost.cluster_impl.designs.leader_driven.broker.broker_session import BrokerSession
 from fencepost.cluster_impl.designs.leader_driven.broker.broker_settings import BrokerSettings
 from fencepost.cluster_impl.designs.leader_driven.broker.claim import IdClaim
 from fencepost.cluster_impl.designs.leader_driven.broker.cluster_view import ClusterViews
-from fencepost.cluster_impl.designs.leader_driven.broker.confirmation import SessionConfirmation
 from fencepost.cluster_impl.designs.leader_driven.broker.control_plane import LeaderDrivenControlPlane
 from fencepost.cluster_impl.designs.leader_driven.broker.live_brokers import LiveBrokers
-from fencepost.cluster_impl.designs.leader_driven.broker.metrics import MetricsFile
 from fencepost.cluster_impl.designs.leader_driven.broker.registration import BrokerIdRegistration
 from fencepost.cluster_impl.designs.leader_driven.partition.replica_context import ReplicaContext
-from fencepost.cluster_impl.designs.leader_driven.state_changes.monitor import StateChangeMonitor
+from fencepost.cluster_impl.designs.leader_driven.state_changes.monitor import MetricsFile, StateChangeMonitor
 from fencepost.cluster_impl.designs.on_zookeeper.producer_ids import ProducerIds
 from fencepost.cluster_impl.designs.shared.background_tasks import BackgroundTasks
 from fencepost.cluster_impl.designs.shared.strays import Strays
@@ -41,6 +40,43 @@ from fencepost.cluster_impl.replication.rules import REPLICATION_V2, Rules
 from fencepost.cluster_impl.storage.log_dirs import LogDirs
 
 log = logging.getLogger(__name__)
+
+
+ATTEMPTS = 6
+"""Confirmations per session timeout."""
+
+_PAUSE = 0.02
+"""Seconds to wait after a failed confirmation."""
+
+
+class SessionConfirmation:
+    """Confirms by regular requests that the ZooKeeper servers still keep the session (decision DLD-15).
+
+    When a session ends, ZooKeeper lets other brokers take its leaderships, but a client that is cut off learns of that
+    later. So a broker that has had no response for a session timeout, counted from when the answered request was
+    *sent*, must assume that its leaderships are lost.
+    """
+
+    def __init__(self, zookeeper: ZooKeeper) -> None:
+        self._zookeeper = zookeeper
+
+    def holds(self) -> bool:
+        """Return True if the session was confirmed within the session timeout.
+
+        Compares with the clock at each call, so a process that slept through the session knows it as soon as it wakes.
+        """
+        return time.monotonic() - self._zookeeper.synced_at < self._zookeeper.session_timeout
+
+    async def run(self) -> None:
+        """Confirm the session again and again; never returns."""
+        while True:
+            await self._zookeeper.until_connected()
+            pause = self._zookeeper.session_timeout / ATTEMPTS
+            try:
+                await self._zookeeper.confirm()
+            except CoordinationError:
+                pause = _PAUSE
+            await asyncio.sleep(pause)
 
 
 class LeaderDrivenBroker:

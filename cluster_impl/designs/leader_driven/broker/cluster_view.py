@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import itertools
 import logging
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Collection, Iterable, Mapping, Sequence
 from typing import TypeVar
 
 from fencepost.cluster_impl.coordination.errors import ConnectionLost, SessionExpired
@@ -14,7 +14,6 @@ from fencepost.cluster_impl.coordination.znodes import Znode
 from fencepost.cluster_impl.coordination.zookeeper import ZooKeeper
 from fencepost.cluster_impl.designs.leader_driven import znodes
 from fencepost.cluster_impl.designs.leader_driven.broker.live_brokers import LiveBrokers
-from fencepost.cluster_impl.designs.leader_driven.broker.shared_reads import SharedReads
 from fencepost.cluster_impl.designs.on_zookeeper.document import MalformedZnode
 from fencepost.cluster_impl.designs.shared.topic_names import problem_with_name
 from fencepost.cluster_impl.designs.shared.topic_settings import problem_with, usable
@@ -33,6 +32,50 @@ log = logging.getLogger(__name__)
 
 _AT_ONCE = 1000
 """Partitions whose znodes are read together; many more would block the event loop too long."""
+
+
+Read = Callable[[Collection[str]], Awaitable[None]]
+
+
+class SharedReads:
+    """Runs one read at a time. `read` gets everything that was requested since the last read began.
+
+    A caller never gets the result of a read that began before its call: it may have created the topic meanwhile.
+    """
+
+    def __init__(self, read: Read) -> None:
+        self._read = read
+        self._wanted: set[str] = set()
+        self._next: asyncio.Future[None] | None = None
+        self._running: asyncio.Task[None] | None = None
+
+    async def share(self, wanted: Iterable[str]) -> None:
+        """Return when a read that began after this call has ended. Raises what the read raised."""
+        self._wanted |= set(wanted)
+        if self._next is None:
+            self._next = asyncio.get_running_loop().create_future()
+        if self._running is None:
+            self._running = asyncio.create_task(self._run())
+        await asyncio.shield(self._next)
+
+    async def _run(self) -> None:
+        try:
+            while self._next is not None:
+                done, self._next = self._next, None
+                wanted, self._wanted = self._wanted, set()
+                try:
+                    await self._read(wanted)
+                except Exception as error:
+                    done.set_exception(error)
+                    done.exception()  # marks the error as retrieved, also if no caller waits any more
+                else:
+                    done.set_result(None)
+        finally:
+            self._running = None
+
+    def close(self) -> None:
+        if self._running is not None:
+            self._running.cancel()
 
 
 class ClusterViews:

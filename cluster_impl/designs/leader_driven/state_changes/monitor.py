@@ -6,11 +6,15 @@ epoch. The backlog of a slow follower is the queue length that a leader saw when
 
 from __future__ import annotations
 
+import asyncio
+import json
 import logging
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from enum import Enum
+from pathlib import Path
+from typing import Any
 
 from fencepost.cluster_impl.designs.leader_driven.state_changes.request import StateChange, StateChangeRequest
 from fencepost.cluster_impl.replication.control_plane import TopicPartition
@@ -116,3 +120,35 @@ class StateChangeMonitor:
 
 def _words(partition: TopicPartition) -> str:
     return f"topic {partition.topic} partition {partition.partition}"
+
+
+INTERVAL = 1.0
+"""Seconds between two writes."""
+
+
+class MetricsFile:
+    """Writes what `metrics` returns to `path`: one JSON object, replaced as a whole."""
+
+    def __init__(self, path: Path, metrics: Callable[[], Mapping[str, Any]]) -> None:
+        self._path = path
+        self._draft = path.with_name(f"{path.name}.tmp")
+        self._metrics = metrics
+        self._is_broken = False
+
+    async def run(self) -> None:
+        """Write the file at every INTERVAL; never returns. A failing disk is logged once and does not end the
+        broker."""
+        while True:
+            self.write()
+            await asyncio.sleep(INTERVAL)
+
+    def write(self) -> None:
+        """Replace the file now; log the first failure in a row."""
+        try:
+            self._draft.write_text(json.dumps(self._metrics(), sort_keys=True) + "\n", encoding="utf-8")
+            self._draft.replace(self._path)
+            self._is_broken = False
+        except OSError as error:
+            if not self._is_broken:
+                logging.getLogger(__name__).error("the metrics file %s cannot be written: %s", self._path, error)
+            self._is_broken = True

@@ -12,10 +12,9 @@ import pytest
 from fencepost.cluster_impl.coordination.znodes import Stat, Znode
 from fencepost.cluster_impl.coordination.zookeeper import ZooKeeper
 from fencepost.cluster_impl.designs.leader_driven import znodes
-from fencepost.cluster_impl.designs.leader_driven.broker.cluster_view import ClusterViews
+from fencepost.cluster_impl.designs.leader_driven.broker.cluster_view import ClusterViews, SharedReads
 from fencepost.cluster_impl.designs.leader_driven.broker.live_brokers import LiveBrokers
-from fencepost.cluster_impl.designs.leader_driven.broker.metrics import MetricsFile
-from fencepost.cluster_impl.designs.leader_driven.broker.shared_reads import SharedReads
+from fencepost.cluster_impl.designs.leader_driven.state_changes.monitor import MetricsFile
 from fencepost.cluster_impl.designs.on_zookeeper.cluster_id import found_cluster
 from fencepost.cluster_impl.replication.control_plane import NO_EPOCH, NO_LEADER, PartitionView, TopicPartition
 from tests.cluster_impl.coordination.clients import client

@@ -15,8 +15,8 @@ from fencepost.cluster_impl.config.values import Listener
 from fencepost.cluster_impl.coordination.errors import SessionExpired
 from fencepost.cluster_impl.coordination.session_state import SessionState
 from fencepost.cluster_impl.designs.leader_driven import znodes
+from fencepost.cluster_impl.designs.leader_driven.broker.broker import SessionConfirmation
 from fencepost.cluster_impl.designs.leader_driven.broker.claim import IdClaim
-from fencepost.cluster_impl.designs.leader_driven.broker.confirmation import SessionConfirmation
 from fencepost.cluster_impl.designs.leader_driven.broker.live_brokers import LiveBrokers
 from fencepost.cluster_impl.designs.leader_driven.broker.registration import BrokerIdRegistration
 from fencepost.cluster_impl.designs.on_zookeeper.cluster_id import found_cluster
