@@ -42,7 +42,7 @@ def recheck(options: RecheckOptions) -> int:
 
 
 if TYPE_CHECKING:
-    from fencepost.results.mining.recheck import Checked
+    from fencepost.results.mining.data_checks import Checked
 
 MARGIN = 24
 DOUBT = "unread"
@@ -83,7 +83,8 @@ def _checked(journal: Path, memory: str) -> Checked:
     found: list[Checked] = []
     require_spark()
     # They import pyspark, which only the extra `mining` installs.
-    from fencepost.results.mining.recheck import check_journal, large_history_arguments
+    from fencepost.results.mining.data_checks import check_journal
+    from fencepost.results.mining.launch import large_history_arguments
 
     def job(_: Sequence[str]) -> int:
         from pyspark.sql import SparkSession

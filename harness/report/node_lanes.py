@@ -1,4 +1,4 @@
-"""Lanes of controllers and brokers: process, role, registration, leaderships and responses."""
+"""Lanes of controllers and brokers: process, role, registration, leaderships, responses, release and level."""
 
 from collections.abc import Iterator, Mapping
 from itertools import islice
@@ -6,11 +6,13 @@ from typing import Any
 
 from fencepost.harness.checkers.control import NewestViews, read_control
 from fencepost.harness.plan.model import NodeSpec, Plan
-from fencepost.harness.report.shapes import Bars, Change, Mark, Segment, sweep
+from fencepost.harness.report.shapes import Bars, Change, Mark, Rows, Segment, sweep
 from fencepost.results.records.journal import Journal
 
 MOST_LED = 6
 """Partitions of a leader that are named; a broker may lead thousands."""
+_SHADES = ("standby", "active", "leader")
+"""From pale to dark, for releases and levels in the order of their appearance. Further ones share the last one."""
 _PROCESS = {
     "started": "starting",
     "ready": "up",
@@ -197,3 +199,34 @@ def _draw_duplicate(state: Mapping[str, Any]) -> Segment | None:
             return Segment(0, 0, "paused", ("paused",), "stopped by SIGSTOP")
         case _:
             return Segment(0, 0, "duplicate", ("runs with the same id", "same id"), "a second process with this id")
+
+
+def level_lanes(plan: Plan, journal: Journal) -> tuple[Rows, ...]:
+    """Return a row for each broker, or none if all ran at one level all the time."""
+    return _version_lanes(plan, journal, "level", "runs at the level")
+
+
+def release_lanes(plan: Plan, journal: Journal) -> tuple[Rows, ...]:
+    """Return a row for each node, or none if all ran one release all the time."""
+    return _version_lanes(plan, journal, "release", "runs the release")
+
+
+def _version_lanes(plan: Plan, journal: Journal, key: str, runs: str) -> tuple[Rows, ...]:
+    starts = [event for event in journal.of("node", "started") if event.data.get(key)]
+    values = list(dict.fromkeys(str(event.data[key]) for event in starts))
+    if len(values) < 2:
+        return ()
+
+    def draw(state: Mapping[str, Any]) -> Segment | None:
+        if "process" not in state or key not in state:
+            return None
+        value = state[key]
+        return Segment(0, 0, _SHADES[min(values.index(value), 2)], (value,), f"{runs} {value}")
+
+    rows = []
+    for node in plan.topology.nodes:
+        changes: list[Change] = [(event.t, key, event.data[key]) for event in starts if event.node == node.name]
+        if changes:
+            segments = sweep([*process_changes(node, journal), *changes], journal.duration, draw)
+            rows.append((node.name.removeprefix("node-"), segments))
+    return (Rows(key, "of each process", tuple(rows)),)

@@ -10,8 +10,7 @@ from collections.abc import Iterator, Sequence
 from html import escape
 from itertools import pairwise
 
-from fencepost.harness.report.condense import MOST, condensed_marks, condensed_segments
-from fencepost.harness.report.labels import Line, Placed
+from fencepost.harness.report.fitting import MOST, Line, Placed, condensed_marks, condensed_segments
 from fencepost.harness.report.shapes import Bars, Curve, Curves, Density, Flag, Lane, Rows, Segment, Timeline
 from fencepost.harness.report.time_scale import Fold, TimeScale, folds_of
 

@@ -1,20 +1,24 @@
-"""The timeline of a run, assembled from its lanes."""
+"""The timeline of a run, assembled from its lanes; those of clients are the records and the answers to probes."""
 
-from collections.abc import Mapping, Sequence
+from collections import Counter, defaultdict
+from collections.abc import Iterator, Mapping, Sequence
 
-from fencepost.harness.checkers.history import History
+from fencepost.harness.checkers.history import History, Send, SendOutcome
 from fencepost.harness.plan.model import Plan
-from fencepost.harness.report.client_lanes import probe_lanes, producer_lanes
 from fencepost.harness.report.fault_lanes import bands, fault_lanes, step_lane
-from fencepost.harness.report.level_lanes import level_lanes, release_lanes
-from fencepost.harness.report.node_lanes import broker_lanes, controller_lanes
+from fencepost.harness.report.node_lanes import broker_lanes, controller_lanes, level_lanes, release_lanes
 from fencepost.harness.report.partition_lanes import partition_groups
-from fencepost.harness.report.shapes import Flag, Group, Timeline
+from fencepost.harness.report.shapes import Bars, Bin, Density, Flag, Group, Mark, Timeline
 from fencepost.harness.report.state_change_lanes import move_lanes, queue_lanes
 from fencepost.harness.report.state_changes import StateChanges
 from fencepost.harness.report.zookeeper_lanes import staleness_lanes, zookeeper_lanes
 from fencepost.results.records.journal import Journal
 from fencepost.results.records.verdict import Finding
+
+SLICES = 500
+MOST_PROBES = 6
+_FATES = {SendOutcome.OK: "ok", SendOutcome.INFO: "unknown", SendOutcome.FAIL: "failed"}
+_ANSWERS = {"served": "served", "refused": "refused", "unanswered": "silent"}
 
 
 def build_timeline(
@@ -42,7 +46,7 @@ def build_timeline(
         ),
         Group("state changes", (*queue_lanes(journal, state_changes), *move_lanes(journal, state_changes))),
         *partition_groups(plan, history, duration, numbered),
-        Group("clients", (*producer_lanes(plan, history, duration), *probe_lanes(journal))),
+        Group("clients", (*_producer_lanes(plan, history, duration), *_probe_lanes(journal))),
     ]
     flags = tuple(
         Flag(
@@ -56,3 +60,41 @@ def build_timeline(
         if finding.at is not None
     )
     return Timeline(duration, tuple(group for group in groups if group.lanes), tuple(bands(journal)), flags)
+
+
+def _producer_lanes(plan: Plan, history: History, duration: float) -> Iterator[Density]:
+    """Yield a lane for each producer of the workload, and one for all bursts together."""
+    named = {producer.name: producer for producer in plan.workload.producers}
+    by_process: dict[str, list[Send]] = defaultdict(list)
+    for send in history.sends:
+        by_process[send.process if send.process in named else "bursts"].append(send)
+    for name, sends in by_process.items():
+        acks = ", ".join(sorted({f"acks={send.acks}" for send in sends}))
+        yield Density(name, acks, tuple(_bins(sends, duration)))
+
+
+def _probe_lanes(journal: Journal) -> Iterator[Bars]:
+    """Yield a lane for each probe step, or one for all if there are many, with a tick for each answer."""
+    marks: dict[str, list[Mark]] = defaultdict(list)
+    for event in journal.of("op", "ok", "fail", "info"):
+        data = event.data
+        if data.get("f") != "probe":
+            continue
+        outcome = str(data.get("outcome", "unanswered"))
+        error = f", error {data['error']}" if data.get("error") not in (None, 0) else ""
+        tip = f"{data.get('request', 'probe')} to {data.get('node', event.node)} at {event.t:.2f} s: {outcome}{error}"
+        marks[str(data.get("step", "probes"))].append(Mark(event.t, _ANSWERS.get(outcome, "silent"), "", tip))
+    if len(marks) > MOST_PROBES:
+        marks = defaultdict(list, {"probes": [mark for each in marks.values() for mark in each]})
+    for step, ticks in marks.items():
+        yield Bars(step, f"{len(ticks)} probe{'s'[: len(ticks) != 1]}", (), tuple(ticks))
+
+
+def _bins(sends: Sequence[Send], duration: float) -> Iterator[Bin]:
+    width = max(duration, 0.001) / SLICES
+    counts: dict[int, Counter[str]] = defaultdict(Counter)
+    for send in sends:
+        t = send.invoked if send.completed is None else send.completed
+        counts[min(SLICES - 1, int(t / width))][_FATES[send.outcome]] += 1
+    for place in sorted(counts):
+        yield Bin(place * width, (place + 1) * width, counts[place])

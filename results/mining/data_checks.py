@@ -9,12 +9,14 @@ it is much.
 """
 
 from collections.abc import Callable, Mapping
-from typing import Final
+from dataclasses import dataclass
+from functools import reduce
+from typing import Any, Final
 
-from pyspark.sql import Column, DataFrame, Window, WindowSpec
+from pyspark.sql import Column, DataFrame, SparkSession, Window, WindowSpec
 from pyspark.sql import functions as F
 
-from fencepost.results.mining.histories import AT, PLACE, Histories
+from fencepost.results.mining.histories import AT, PLACE, Histories, read_histories
 
 Check = Callable[[Histories], DataFrame]
 SHOWN: Final = ("topic", "partition", "offset", "value", "process", "t")
@@ -189,3 +191,26 @@ def summary(check: str, judged: DataFrame) -> DataFrame:
     examples = bad.agg(F.array_sort(F.collect_list(F.struct("number", *SHOWN))).alias("examples"))
     named = numbers.select(F.lit(check).alias("check"), F.lit(CHECKS[check][0]).alias("rule"), "*")
     return named.crossJoin(examples)
+
+
+@dataclass(frozen=True)
+class Checked:
+    """The rows of `summary` of all checks, the topics that are left out, and the number of unreadable lines."""
+
+    checks: tuple[Mapping[str, Any], ...]
+    left_out: tuple[str, ...]
+    unreadable: int
+
+
+def check_journal(spark: SparkSession, journal: str) -> Checked:
+    """Run all checks over a journal at a path or URL. One row for each check comes back to the driver."""
+    histories = read_histories(spark, journal)
+    # Sends and reads are parsed once; what does not fit into memory goes to disk.
+    for frame in (histories.sends, histories.reads):
+        frame.persist()
+    summaries = [summary(name, check(histories)) for name, (_, check) in CHECKS.items()]
+    every: DataFrame = reduce(DataFrame.unionByName, summaries)
+    rows = {row["check"]: row.asDict(recursive=True) for row in every.collect()}
+    left_out = tuple(sorted(row["topic"] for row in histories.left_out.collect()))
+    (lines,) = histories.lines.collect()
+    return Checked(tuple(rows[name] for name in CHECKS), left_out, lines["unreadable"])

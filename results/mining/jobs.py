@@ -10,6 +10,8 @@ from typing import Final
 
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
+from pyspark.sql.pandas.types import from_arrow_schema
+from pyspark.sql.types import StructType
 
 from fencepost.results.mining.attribution import attribution, attribution_by_test
 from fencepost.results.mining.change_points import change_points, slow_downs
@@ -20,9 +22,8 @@ from fencepost.results.mining.quarantine import proposals
 from fencepost.results.mining.signatures import signatures
 from fencepost.results.mining.times import latencies, outliers, times
 from fencepost.results.mining.together import failing_together
-from fencepost.results.store.spark import spark_frame
 from fencepost.results.store.store import Store
-from fencepost.results.store.tables import table
+from fencepost.results.store.tables import Table, table
 
 ExpectedRule = tuple[str, str, str]
 """The id of a rule, the rule in words, and a target that owes it."""
@@ -85,6 +86,26 @@ def read_evidence(
     both = named.select("rule", "says", "target").union(expected)
     catalogue = both.groupBy("rule", "target").agg(F.max("says").alias("says"))
     return Evidence(**tables, catalogue=catalogue, scope=scope)
+
+
+def spark_schema(table: Table) -> StructType:
+    """Return the schema of a table for `spark.read.schema` and `createDataFrame`; times are instants (UTC)."""
+    return from_arrow_schema(table.schema, prefer_timestamp_ntz=False)
+
+
+def spark_frame(spark: SparkSession, store: Store, table: Table) -> DataFrame:
+    """Return the newest version of a table, with the present columns; those of a later version than it has are null.
+
+    Executors read the files at the address of the store, so they need to reach it. Raise StoreError.
+    """
+    # Spark's own `delta` format needs jars that exist for some of its releases only.
+    schema = spark_schema(table)
+    files = store.delta(table).file_uris() if store.has(table) else []
+    if not files:
+        return spark.createDataFrame([], schema)
+    # Without the schema Spark would read the end of each file to infer it.
+    frame = spark.read.schema(schema).option("basePath", store.at(table)).parquet(*files)
+    return frame.select(*schema.names)
 
 
 Job = Callable[[Evidence], DataFrame]

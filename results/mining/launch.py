@@ -15,17 +15,19 @@ from py4j.protocol import Py4JError
 from pyspark.errors import PySparkException
 from pyspark.sql import SparkSession
 
-CONF = {
+QUIET_CONF = {
     "spark.ui.enabled": "false",
     "spark.ui.showConsoleProgress": "false",
+    "spark.driver.host": "127.0.0.1",
+    "spark.driver.bindAddress": "127.0.0.1",
+    "spark.log.level": "ERROR",
+}
+CONF = QUIET_CONF | {
     "spark.sql.shuffle.partitions": "2",
     "spark.sql.adaptive.enabled": "false",
     "spark.sql.codegen.wholeStage": "false",
     "spark.sql.codegen.factoryMode": "NO_CODEGEN",
     "spark.sql.session.timeZone": "UTC",
-    "spark.driver.host": "127.0.0.1",
-    "spark.driver.bindAddress": "127.0.0.1",
-    "spark.log.level": "ERROR",
     # Else Python looks up the calling line for each column that it makes.
     "spark.python.sql.dataFrameDebugging.enabled": "false",
 }
@@ -70,6 +72,12 @@ def submit_arguments(master: str, runs: int = 0, memory: str | None = None, opti
     driver = f"--driver-memory {memory} " if memory else ""
     java = LARGE_JVM if large else f"{JVM} {_archive_options() if options is None else options}"
     return f'--master {master} {driver}--driver-java-options "{java}" {conf} pyspark-shell'
+
+
+def large_history_arguments(memory: str) -> str:
+    """Return the arguments that spark-submit would get for one journal beyond memory; `memory` as in `4g`."""
+    conf = " ".join(f"--conf {key}={value}" for key, value in QUIET_CONF.items())
+    return f"--master local[*] --driver-memory {memory} --driver-java-options {LARGE_JVM} {conf} pyspark-shell"
 
 
 def _archive_options() -> str:

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from fencepost.harness.cli import recheck as command
-from fencepost.results.mining.recheck import Checked
+from fencepost.results.mining.data_checks import Checked
 from fencepost.results.records.folder import RunFolder
 from fencepost.results.records.verdict import Verdict
 

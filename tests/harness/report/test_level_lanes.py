@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from fencepost.harness.report.level_lanes import level_lanes, release_lanes
-from fencepost.harness.report.node_lanes import node_marks
+from fencepost.harness.report.node_lanes import level_lanes, node_marks, release_lanes
 from tests.harness.checkers.journal_builder import JournalBuilder
 from tests.harness.report.test_zookeeper_lanes import as_tuples, zookeeper_plan
 

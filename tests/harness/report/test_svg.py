@@ -5,8 +5,7 @@ from collections.abc import Sequence
 import pytest
 
 from fencepost.harness.judge import judge
-from fencepost.harness.report.condense import MOST, condensed_marks, condensed_segments
-from fencepost.harness.report.labels import Line
+from fencepost.harness.report.fitting import MOST, Line, condensed_marks, condensed_segments
 from fencepost.harness.report.page import render
 from fencepost.harness.report.shapes import Bars, Caption, Flag, Group, Mark, Segment, Timeline
 from fencepost.harness.report.svg import draw, draw_alone

@@ -16,8 +16,7 @@ from pyspark.sql import SparkSession
 from fencepost.harness.checkers.owed import every_run
 from fencepost.harness.checkers.registry import checkers
 from fencepost.harness.checkers.visible_end import visible_end
-from fencepost.results.mining.data_checks import CHECKS
-from fencepost.results.mining.recheck import check_journal
+from fencepost.results.mining.data_checks import CHECKS, check_journal
 from fencepost.results.records.verdict import Verdict
 from tests.harness.checkers.journal_builder import JournalBuilder
 

@@ -4,7 +4,7 @@ import pyarrow as pa
 import pytest
 from pyspark.sql.types import ArrayType, DateType, StringType, TimestampType
 
-from fencepost.results.store.spark import spark_schema
+from fencepost.results.mining.jobs import spark_schema
 from fencepost.results.store.tables import OF_RUNS, RUN, TABLES, Table, description, table
 
 
