@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import ast
 import difflib
 import functools
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from enum import Enum
+from inspect import cleandoc, getsource
+from itertools import pairwise
+from textwrap import dedent
 from typing import Annotated, Any, ClassVar, Literal, Protocol, Self, get_args
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, model_validator
@@ -137,16 +141,29 @@ class PlannedNode(Protocol):
 class FaultParameters(PlanModel):
     """The parameters of one fault. Each fault declares its own subclass; the plan's inject step extends that.
 
-    The docstring of a field is its help in `fencepost inject`. Only these models read theirs: it takes milliseconds for
-    each class, in every process that reads a plan.
+    The docstring of a field is its help in `fencepost inject`.
     """
-
-    model_config = ConfigDict(use_attribute_docstrings=True)
 
     one_node: ClassVar[tuple[str, ...]] = ("node",)
     """The fields that refer to exactly one node."""
     many_nodes: ClassVar[tuple[str, ...]] = ("nodes", "from_", "to")
     """The fields that refer to any number of nodes."""
+
+    @classmethod
+    def meanings(cls) -> dict[str, str]:
+        """Return the docstrings of the fields, by name.
+
+        They are read from the source when somebody asks: pydantic would read them in every process that reads a plan.
+        """
+        return {
+            field.target.id: cleandoc(text)
+            for model in reversed(cls.__mro__)
+            if issubclass(model, FaultParameters) and model is not FaultParameters
+            for field, docstring in pairwise(ast.parse(dedent(getsource(model))).body[0].body)  # type: ignore[attr-defined]
+            if isinstance(field, ast.AnnAssign) and isinstance(field.target, ast.Name)
+            if isinstance(docstring, ast.Expr) and isinstance(docstring.value, ast.Constant)
+            if isinstance(text := docstring.value.value, str)
+        }
 
     @property
     def aims(self) -> tuple[str, ...]:

@@ -66,7 +66,8 @@ class FaultHelp:
         fields = [(key, field) for key, field in self.step.model_fields.items() if key not in NOT_A_PARAMETER]
         fields.sort(key=lambda each: each[0] in InjectStep.model_fields)  # its own first, then what all have
         nodes = (*self.step.one_node, *self.step.many_nodes)
-        return [_parameter(key, field, leads_to_nodes=key in nodes) for key, field in fields]
+        meanings = InjectStep.meanings() | FAULTS[self.name].Parameters.meanings()
+        return [_parameter(key, field, meanings.get(key, ""), leads_to_nodes=key in nodes) for key, field in fields]
 
 
 def known() -> dict[str, FaultHelp]:
@@ -165,11 +166,10 @@ def _message(detail: Any) -> str:
     return f"--{name}: {detail['msg'].lower()}, not {detail['input']!r}" if name else str(detail["msg"])
 
 
-def _parameter(key: str, field: FieldInfo, *, leads_to_nodes: bool) -> Parameter:
+def _parameter(key: str, field: FieldInfo, meaning: str, *, leads_to_nodes: bool) -> Parameter:
     takes = ("NODE..." if key == "nodes" else "NODE") if leads_to_nodes else _takes(key, field)
     default = "" if field.is_required() or field.default is None else _shown(field.default)
-    meaning = " ".join((field.description or "").split())
-    return Parameter(f"--{_option(key)}", takes, field.is_required(), default, meaning)
+    return Parameter(f"--{_option(key)}", takes, field.is_required(), default, " ".join(meaning.split()))
 
 
 def _option(key: str) -> str:

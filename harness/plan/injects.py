@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeAlias, Union
 
-from pydantic import ConfigDict, Discriminator, Field, Tag, create_model
+from pydantic import Discriminator, Field, Tag, create_model
 
 from fencepost.faults.fault import Fault
 from fencepost.faults.parameters import MOVING, FaultParameters, Milliseconds, Name
@@ -69,17 +69,11 @@ class InjectStep(FaultParameters):
         return self.when.node is None or not any(ref.startswith(MOVING) for ref in self.aims)
 
 
-class _MadeStep(InjectStep):
-    """The base of the classes that are made here: they have no source whose docstrings could be read."""
-
-    model_config = ConfigDict(use_attribute_docstrings=False)
-
-
 def _step_of(fault: type[Fault]) -> type[InjectStep]:
     """Return the class of the inject steps of a fault: `InjectOneWay` for `one-way`."""
     return create_model(
         "Inject" + "".join(part.capitalize() for part in fault.name.split("-")),
-        __base__=(fault.Parameters, _MadeStep),  # type: ignore[arg-type]  # typed for bases of one type
+        __base__=(fault.Parameters, InjectStep),  # type: ignore[arg-type]  # typed for bases of one type
         __module__=__name__,
         __doc__=fault.Parameters.__doc__,
         fault=(Literal[fault.name], fault.name),  # type: ignore[arg-type]  # a literal made at run time

@@ -20,6 +20,7 @@ def test_every_fault_says_what_it_models_and_how_it_is_called(name: str) -> None
     assert fault.summary.endswith(".")
     assert usage(fault).startswith(f"`fencepost inject {name} --")
     assert [each.option for each in fault.parameters][-2:] == ["--when", "--plus-ms"]
+    assert fault.parameters[-1].meaning == "Inject this many milliseconds after `when` has come true."
 
 
 def test_options_become_the_step_of_a_plan() -> None:
