@@ -153,7 +153,7 @@ class FaultParameters(PlanModel):
     def meanings(cls) -> dict[str, str]:
         """Return the docstrings of the fields, by name.
 
-        They are read from the source when somebody asks: pydantic would read them in every process that reads a plan.
+        They are read from the source where they are shown: pydantic would read them in every process that reads a plan.
         """
         return {
             field.target.id: cleandoc(text)
