@@ -353,14 +353,15 @@ class Replica:
 
         Raises PartitionError.
         """
-        closed = self.log.closed_segments(self.core.high_watermark)
-        if not self.settings.compacts or not closed or self.log.dirty_ratio(closed) < self.settings.min_dirty_ratio:
+        segments, settings = self.log.segments, self.settings
+        closed = segments.closed(self.core.high_watermark)
+        if not settings.compacts or not closed or segments.dirty_ratio(closed) < settings.min_dirty_ratio:
             return False
         size = self.log.size
         limits = CompactionLimits(
             now_ms=now_ms,
-            delete_retention_ms=self.settings.delete_retention_ms,
-            segment_bytes=self.settings.segment_bytes,
+            delete_retention_ms=settings.delete_retention_ms,
+            segment_bytes=settings.segment_bytes,
             stopped=self._closed.is_set,
         )
         try:
@@ -370,7 +371,7 @@ class Replica:
         except Abandoned:
             return False
         except FileNotFoundError:
-            if self._closed.is_set() or self.log.closed_segments(self.core.high_watermark)[: len(closed)] != closed:
+            if self._closed.is_set() or segments.closed(self.core.high_watermark)[: len(closed)] != closed:
                 return False  # Its log was cut, or its topic deleted, meanwhile.
             raise
         except OSError as error:

@@ -7,10 +7,8 @@ What is acknowledged to the operating system survives the death of the process; 
 from __future__ import annotations
 
 import contextlib
-from bisect import bisect_right
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from itertools import takewhile
 from pathlib import Path
 from typing import Any, Self
 
@@ -20,7 +18,7 @@ from fencepost.cluster_impl.storage.compaction import CompactedSegment
 from fencepost.cluster_impl.storage.epochs import LeaderEpochCache
 from fencepost.cluster_impl.storage.recent import Memory, Tail
 from fencepost.cluster_impl.storage.segment import Segment, segment_files, segment_path
-from fencepost.cluster_impl.storage.sparse_index import remove_indexes
+from fencepost.cluster_impl.storage.segment_list import SegmentList
 from fencepost.cluster_impl.wire import batches as format_
 from fencepost.cluster_impl.wire.batches import Batch
 from fencepost.cluster_impl.wire.codec import Buffer, Malformed
@@ -85,11 +83,7 @@ class Log:
         self._removal_not_durable = False
         """True if a failing machine may bring the file of the last clean stop back."""
         self._start_offset = 0
-        self._compacted_before = 0
-        self._segments: list[Segment] = []
-        self._flushed_segments = 0
-        """Segments that need no flush any more: all before this index."""
-        self._names_durable = False
+        self.segments = SegmentList(directory)
         self._tail = Tail(memory)
         self.epochs = LeaderEpochCache(lambda: self.log_end_offset, lambda: None)
 
@@ -124,21 +118,20 @@ class Log:
     @property
     def log_start_offset(self) -> int:
         """The first offset that can be read. Its batch, and its segment, may begin before."""
-        return max(self._start_offset, self._segments[0].base_offset)
+        return max(self._start_offset, self.segments.base_offset)
 
     def begins_segment(self, offset: int) -> bool:
         """Return True if a log that begins at `offset` begins with a segment, so that its files say where it begins."""
-        return offset == self.log_end_offset or any(segment.base_offset == offset for segment in self._segments)
+        return offset == self.log_end_offset or any(segment.base_offset == offset for segment in self.segments)
 
     @property
     def log_end_offset(self) -> int:
         """The offset of the next record."""
-        return self._segments[-1].next_offset
+        return self.segments.next_offset
 
     @property
     def size(self) -> int:
-        """Bytes in all segments."""
-        return sum(segment.size for segment in self._segments)
+        return self.segments.size
 
     def append_as_leader(self, buffer: Buffer, leader_epoch: int) -> Appended:
         """Stamp base offsets and `leader_epoch` into the batches (in place if the buffer is writable) and appends.
@@ -191,7 +184,7 @@ class Log:
         recent = self._tail.read(offset, max_bytes, limit_offset)
         if recent is not None:
             return recent
-        return self._segments[self._segment_of(offset)].read(offset, max_bytes, limit_offset)
+        return self.segments.holding(offset).read(offset, max_bytes, limit_offset)
 
     def batches(self, from_offset: int) -> Iterator[Batch]:
         """Yield the batches from the one that holds `from_offset` to the end of the log."""
@@ -205,12 +198,7 @@ class Log:
         if offset >= self.log_end_offset:
             return self.log_end_offset
         self._distrust_stop()
-        kept = max(self._segment_of(offset) + 1, 1)
-        for segment in self._segments[kept:]:
-            segment.delete()
-        del self._segments[kept:]
-        self._segments[-1].truncate_to(offset)
-        self._flushed_segments = min(self._flushed_segments, kept - 1)
+        self.segments.truncate_to(offset)
         end = self.log_end_offset
         self._tail.truncate_to(end)
         self.epochs.truncate_from_end(end)
@@ -218,9 +206,7 @@ class Log:
 
     def roll(self) -> None:
         """Begin a new segment, unless the last one is empty. Raises OSError."""
-        if self._segments[-1].size:
-            self._segments.append(Segment(segment_path(self.directory, self.log_end_offset), lambda batch: None))
-            self._names_durable = False
+        self.segments.roll()
 
     def advance_start(self, offset: int) -> None:
         """Begin at `offset`, not after the end, from now on, and delete the segments that end before. Raises OSError.
@@ -240,7 +226,7 @@ class Log:
         segment that stays.
         """
         start, size = self.log_start_offset, self.size
-        for segment in self._segments:
+        for segment in self.segments:
             is_old = 0 <= retention_ms < now_ms - segment.max_timestamp
             is_too_much = 0 <= retention_bytes <= size - segment.size
             if not segment.size or segment.next_offset > limit or not (is_old or is_too_much):
@@ -250,22 +236,14 @@ class Log:
 
     def cut_before(self, offset: int) -> None:
         """Delete the segments that end at or before `offset`. No flush may run meanwhile. Raises OSError."""
-        while len(self._segments) > 1 and self._segments[1].base_offset <= offset:
-            self._segments.pop(0).delete()
-            self._flushed_segments = max(self._flushed_segments - 1, 0)
+        self.segments.cut_before(offset)
         self.epochs.truncate_from_start(self.log_start_offset)
 
     def begin_anew(self, offset: int) -> None:
-        """Delete all records; the next one has `offset`. No flush may run meanwhile. Raises OSError.
-
-        The last segment goes first, so what a crash leaves has no hole.
-        """
+        """Delete all records; the next one has `offset`. No flush may run meanwhile. Raises OSError."""
         self._distrust_stop()
-        while self._segments:
-            self._segments.pop().delete()
-        self._start_offset = self._compacted_before = 0
-        self._segments.append(Segment(segment_path(self.directory, offset), lambda batch: None))
-        self._flushed_segments = 0
+        self.segments.begin_anew(offset)
+        self._start_offset = 0
         self._tail.clear()
         self.epochs.clear()
         sync_directory(self.directory)
@@ -275,7 +253,7 @@ class Log:
 
         Of a compressed batch, which is not looked into, it is the first record.
         """
-        for segment in self._segments:
+        for segment in self.segments:
             for header in segment.batches_at_or_after(timestamp):
                 if header.next_offset > self.log_start_offset:
                     found = self._first_in_batch(header, timestamp)
@@ -285,7 +263,7 @@ class Log:
 
     def newest_timestamp(self) -> TimestampedOffset | None:
         """Return the first record with the largest timestamp in the log."""
-        newest = max(segment.newest_from(self.log_start_offset) for segment in self._segments)
+        newest = max(segment.newest_from(self.log_start_offset) for segment in self.segments)
         return self.offset_for_timestamp(newest) if newest >= 0 else None
 
     def flush(self) -> None:
@@ -293,20 +271,14 @@ class Log:
 
         The one method that another thread may run, while this one appends.
         """
-        last = len(self._segments) - 1
-        for segment in self._segments[self._flushed_segments : last + 1]:
-            segment.flush()
-        if not self._names_durable:
-            sync_directory(self.directory)
-            self._names_durable = True
-        self._flushed_segments = last
+        self.segments.flush()
 
     def verify(self) -> None:
         """Check that the active segment file still has its name. Raises OSError.
 
         Appends go through an open file and never notice that it was moved away, until the next segment.
         """
-        self._segments[-1].path.stat()
+        self.segments.active.path.stat()
 
     def stop(self, producers: Any = None) -> None:
         """Make the log durable, and save its state so that the next start need not read it. Raises OSError.
@@ -315,53 +287,25 @@ class Log:
         """
         self.flush()
         if self.size >= clean_stop.LEAST_BYTES:
-            segments = tuple(segment.stopped() for segment in self._segments)
+            segments = tuple(segment.stopped() for segment in self.segments)
             clean_stop.StoppedLog(segments, tuple(self.epochs.entries), producers).write(self.directory)
 
     def close(self) -> None:
         """Close the files without raising: they may be on a failed disk."""
         self._tail.clear()
-        for segment in self._segments:
-            with contextlib.suppress(OSError):
-                segment.close()
-        self._segments.clear()
-
-    def closed_segments(self, limit: int) -> tuple[Segment, ...]:
-        """Return the segments, from the first, that are written no more and end at or before `limit`."""
-        closed = self._segments[:-1]
-        return tuple(takewhile(lambda segment: segment.next_offset <= limit, closed))
-
-    def dirty_ratio(self, closed: Sequence[Segment]) -> float:
-        """Return the share of the bytes in these segments that was written since the last compaction."""
-        total = sum(segment.size for segment in closed)
-        dirty = sum(segment.size for segment in closed if segment.base_offset >= self._compacted_before)
-        return dirty / total if total else 0.0
+        self.segments.close()
 
     def adopt_compacted(self, old: Sequence[Segment], compacted: Sequence[CompactedSegment]) -> bool:
         """Put compacted segments in the place of the first ones of the log. Raises OSError.
 
-        False if the log has changed there meanwhile; then the new files are removed. One file after the other is
-        replaced, the oldest first. Each covers the same offsets as what it replaces, so any part of them is a log.
+        False if the log has changed there meanwhile; then the new files are removed.
         """
-        if [*old] != self._segments[: len(old)] or len(old) == len(self._segments):
-            for each in compacted:
-                each.path.unlink(missing_ok=True)
+        if not self.segments.begins_with(old):
+            for replacement in compacted:
+                replacement.path.unlink(missing_ok=True)
             return False
         self._distrust_stop()
-        made: list[Segment] = []
-        for each in compacted:
-            first, *others = old[: each.covers]
-            old = old[each.covers :]
-            first.close()
-            remove_indexes(first.path)
-            each.path.replace(first.path)
-            made.append(Segment(first.path, lambda batch: None, each.state, each.index))
-            for segment in others:
-                segment.delete()
-            self._segments[: len(made) + len(others)] = made
-        self._compacted_before = made[-1].next_offset
-        self._tail.drop_before(self._compacted_before)
-        self._flushed_segments, self._names_durable = 0, False
+        self._tail.drop_before(self.segments.replace_first(old, compacted))
         return True
 
     def _recover(self) -> None:
@@ -377,22 +321,22 @@ class Log:
                 self._adopt(stopped, paths)
                 return
         for index, path in enumerate(paths):
-            if self._segments and int(path.stem) != self.log_end_offset:
+            if self.segments and int(path.stem) != self.log_end_offset:
                 if any(int(later.stem) == self.log_end_offset for later in paths[index:]):
                     path.unlink()  # A crash came between the compacted segment before and the removal of this one.
                     continue
                 self._drop(paths[index:])
                 break
             segment = Segment(path, lambda batch: self.epochs.assign(batch.leader_epoch, batch.base_offset))
-            self._segments.append(segment)
+            self.segments.append(segment)
             self.recovered_bytes_cut += segment.bytes_cut
 
     def _adopt(self, stopped: clean_stop.StoppedLog, paths: list[Path]) -> None:
         for path, segment in zip(paths, stopped.segments, strict=True):
-            self._segments.append(Segment(path, lambda batch: None, segment))
+            self.segments.append(Segment(path, lambda batch: None, segment))
         self.epochs.entries = list(stopped.epochs)
         self.stopped_cleanly, self.stopped_producers = True, stopped.producers
-        self._flushed_segments, self._names_durable = len(paths) - 1, True
+        self.segments.trust_as_durable()
 
     def _distrust_stop(self) -> None:
         """Make durable that the file of the last clean stop is gone, before bytes that it describes are replaced."""
@@ -408,13 +352,13 @@ class Log:
 
     def _append(self, found: list[Batch], data: memoryview) -> None:
         """Create the next segment before the append: an append that raises leaves no record behind."""
-        active = self._segments[-1]
+        active = self.segments.active
         if active.size and (
             active.size + len(data) > self.segment_bytes
             or found[-1].max_timestamp - active.first_timestamp > self.segment_ms
         ):
             self.roll()
-            active = self._segments[-1]
+            active = self.segments.active
         known = self.epochs.entries
         for batch in found:
             if batch.leader_epoch != self.epochs.latest:
@@ -426,9 +370,6 @@ class Log:
             with contextlib.suppress(OSError):
                 self._write_epochs()
             raise
-
-    def _segment_of(self, offset: int) -> int:
-        return bisect_right(self._segments, offset, key=lambda segment: segment.base_offset) - 1
 
     def _first_in_batch(self, header: Batch, timestamp: int) -> TimestampedOffset | None:
         start = self.log_start_offset

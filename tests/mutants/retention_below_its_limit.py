@@ -19,9 +19,10 @@ def apply() -> None:
 
     def one_more(self: Log, limit: int, now_ms: int, retention_ms: int, retention_bytes: int) -> int:
         start = honest(self, limit, now_ms, retention_ms, retention_bytes)
-        following = [segment for segment in self._segments[:-1] if segment.base_offset == start]
-        if retention_bytes >= 0 and following and following[0].next_offset <= limit:
-            return following[0].next_offset
+        following = [segment for segment in self.segments.closed(limit) if segment.base_offset == start]
+        if retention_bytes >= 0 and following:
+            end: int = following[0].next_offset
+            return end
         return start
 
     Log.expired_before = one_more  # type: ignore[method-assign]

@@ -36,7 +36,7 @@ def records(log: Log) -> list[Record]:
 
 
 def compacted(log: Log, asked: CompactionLimits | None = None) -> bool:
-    closed = log.closed_segments(log.log_end_offset)
+    closed = log.segments.closed(log.log_end_offset)
     return log.adopt_compacted(closed, compact([segment.path for segment in closed], asked or limits()))
 
 
@@ -80,7 +80,7 @@ def test_the_last_record_of_each_key_stays_at_its_offset(
         epoch += next_epoch
         append(log, entries, epoch)
     before, epochs, end = records(log), log.epochs.entries, log.log_end_offset
-    closed = log.closed_segments(end)
+    closed = log.segments.closed(end)
     closed_end = closed[-1].next_offset if closed else 0
     for _ in range(passes):
         if closed:
@@ -120,7 +120,7 @@ def test_a_crash_while_segments_are_replaced_leaves_a_whole_log(tmp_path: Path, 
     values: list[Entry] = [(b"k", bytes([number]), NOW) for number in range(9)]
     values[2], values[5] = (b"2", b"2", NOW), (b"5", b"5", NOW)
     log = in_segments(tmp_path, *values, (b"other", b"x", NOW))
-    closed = log.closed_segments(log.log_end_offset)
+    closed = log.segments.closed(log.log_end_offset)
     size = closed[0].size
     made = compact([segment.path for segment in closed], limits(segment_bytes=2 * size + 60))
     assert [each.covers for each in made] == [3, 3, 3]
@@ -142,7 +142,7 @@ def test_a_crash_while_segments_are_replaced_leaves_a_whole_log(tmp_path: Path, 
 
 def test_a_segment_that_was_cut_meanwhile_is_not_replaced(tmp_path: Path) -> None:
     log = in_segments(tmp_path, *[(b"k", b"v", NOW)] * 5)
-    closed = log.closed_segments(5)
+    closed = log.segments.closed(5)
     made = compact([segment.path for segment in closed], limits())
     log.truncate_to(2)
     append(log, [(b"k", b"new", NOW)])
@@ -155,13 +155,13 @@ def test_a_segment_that_was_cut_meanwhile_is_not_replaced(tmp_path: Path) -> Non
 
 def test_only_committed_closed_segments_are_compacted_and_the_ratio_tells_when(tmp_path: Path) -> None:
     log = in_segments(tmp_path, *[(b"k", b"v", NOW)] * 5)
-    assert [segment.base_offset for segment in log.closed_segments(3)] == [0, 1, 2]
-    assert log.dirty_ratio(log.closed_segments(5)) == 1.0
+    assert [segment.base_offset for segment in log.segments.closed(3)] == [0, 1, 2]
+    assert log.segments.dirty_ratio(log.segments.closed(5)) == 1.0
     assert compacted(log)
-    assert log.dirty_ratio(log.closed_segments(5)) == 0.0
-    assert log.dirty_ratio(()) == 0.0
+    assert log.segments.dirty_ratio(log.segments.closed(5)) == 0.0
+    assert log.segments.dirty_ratio(()) == 0.0
     append(log, [(b"k", b"v", NOW)])
-    assert 0 < log.dirty_ratio(log.closed_segments(6)) < 1
+    assert 0 < log.segments.dirty_ratio(log.segments.closed(6)) < 1
     log.close()
 
 
@@ -209,7 +209,7 @@ def test_a_compaction_that_is_stopped_leaves_no_files(tmp_path: Path) -> None:
     before = sorted(tmp_path.iterdir())
     asked = CompactionLimits(now_ms=NOW, delete_retention_ms=0, segment_bytes=1, stopped=lambda: True)
     with pytest.raises(Abandoned):
-        compact([segment.path for segment in log.closed_segments(5)], asked)
+        compact([segment.path for segment in log.segments.closed(5)], asked)
     assert sorted(tmp_path.iterdir()) == before
     log.close()
 
