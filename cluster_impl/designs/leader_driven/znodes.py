@@ -271,7 +271,7 @@ def _broker_ids(path: str, data: bytes) -> tuple[int, ...]:
         raw: Any = json.loads(data)
     except ValueError as error:
         raise MalformedZnode(path, f"it is not JSON ({error})") from error
-    if not isinstance(raw, list) or not all(type(each) is int and each >= 0 for each in raw):
+    if not isinstance(raw, list) or not all(type(broker_id) is int and broker_id >= 0 for broker_id in raw):
         raise MalformedZnode(path, f"{raw!r} is not a list of broker ids")
     if len(set(raw)) != len(raw):
         raise MalformedZnode(path, f"{raw} names a replica twice")

@@ -83,8 +83,8 @@ class ConfigWriter:
 
     async def _attempt(self, request: AlterRequest) -> AlterResponse:
         await self._zookeeper.sync()
-        resources = {(each.resource_type, each.resource_name) for each in request.resources}
-        stored = {each: await self._read(*each) for each in sorted(resources) if _may_be_stored(*each)}
+        resources = {(resource.resource_type, resource.resource_name) for resource in request.resources}
+        stored = {resource: await self._read(*resource) for resource in sorted(resources) if _may_be_stored(*resource)}
         names = [name for kind, name in stored if kind == TOPIC]
         topics = [name for name in names if await self._zookeeper.exists(self._topics.topic(name)) is not None]
         decided = decide(
@@ -94,11 +94,11 @@ class ConfigWriter:
             switches=self._topics.switches,
         )
         if not request.validate_only:
-            for each in decided:
-                if each.changes:
-                    resource = each.outcome.type, each.outcome.name
-                    await self._write(resource, stored[resource], each.changes)
-        return response_to(request, [each.outcome for each in decided])
+            for decision in decided:
+                if decision.changes:
+                    resource = decision.outcome.type, decision.outcome.name
+                    await self._write(resource, stored[resource], decision.changes)
+        return response_to(request, [decision.outcome for decision in decided])
 
     async def _read(self, kind: int, name: str) -> _Stored:
         path = self._path(kind, name)
@@ -131,8 +131,8 @@ class ConfigWriter:
     async def _remove_old_notifications(self) -> None:
         """Delete all but the newest; one that cannot be deleted now is deleted after a later change."""
         try:
-            for each in sorted(await self._zookeeper.children(config_znodes.CONFIG_CHANGES))[:-KEPT]:
-                await self._zookeeper.delete(f"{config_znodes.CONFIG_CHANGES}/{each}")
+            for name in sorted(await self._zookeeper.children(config_znodes.CONFIG_CHANGES))[:-KEPT]:
+                await self._zookeeper.delete(f"{config_znodes.CONFIG_CHANGES}/{name}")
         except CoordinationError:
             return
 

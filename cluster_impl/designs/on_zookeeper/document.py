@@ -65,13 +65,13 @@ class Document:
         return self.as_numbers(name, self.members.get(name))
 
     def as_numbers(self, name: str, value: Any) -> tuple[int, ...]:
-        if not isinstance(value, list) or not all(type(each) is int for each in value):
+        if not isinstance(value, list) or not all(type(element) is int for element in value):
             raise self._wrong(name, "a list of whole numbers")
         return tuple(value)
 
     def texts(self, name: str) -> list[str]:
         value = self.members.get(name)
-        if not isinstance(value, list) or not all(isinstance(each, str) for each in value):
+        if not isinstance(value, list) or not all(isinstance(element, str) for element in value):
             raise self._wrong(name, "a list of strings")
         return value
 
@@ -102,9 +102,9 @@ class Document:
 
     def documents(self, name: str) -> list[Document]:
         value = self.members.get(name)
-        if not isinstance(value, list) or not all(isinstance(each, dict) for each in value):
+        if not isinstance(value, list) or not all(isinstance(element, dict) for element in value):
             raise self._wrong(name, "a list of objects")
-        return [Document(self.path, each) for each in value]
+        return [Document(self.path, element) for element in value]
 
     def topic_partition(self) -> TopicPartition:
         return TopicPartition(self.text("topic"), self.number("partition"))

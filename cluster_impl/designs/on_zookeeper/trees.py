@@ -29,7 +29,7 @@ def delete_trees(roots: Sequence[str], attempts: int | None = None) -> Steps[lis
                     for name in outcome.names
                 ]
             )
-        outcomes = yield [Delete(each) for level in reversed(levels) for each in level]
+        outcomes = yield [Delete(path) for level in reversed(levels) for path in level]
         of_roots = outcomes[-len(left) :]
         left = [root for root, outcome in zip(left, of_roots, strict=True) if isinstance(outcome, NotEmpty)]
     return left

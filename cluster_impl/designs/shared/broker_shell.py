@@ -59,7 +59,6 @@ class BrokerShell(NodeShell):
         return self._log_dirs
 
     def make_replicas(self, control: ControlPlane, rules: Rules = KIP_101) -> ReplicaManager:
-        """Return the data plane on top of a control plane."""
         self._control = control
         config = self._config.data_plane
         connect = self.connector(config.inter_broker_listener, KAFKA, f"broker-{self._config.broker_id}-fetcher")

@@ -51,7 +51,7 @@ def decide(
 ) -> list[Decided]:
     """Decide each resource. `settings_of` returns its present settings, by type and name; `switches` as in
     `problem_with`."""
-    named = Counter((each.resource_type, each.resource_name) for each in request.resources)
+    named = Counter((resource.resource_type, resource.resource_name) for resource in request.resources)
     decided = []
     for resource in request.resources:
         kind, name = resource.resource_type, resource.resource_name

@@ -57,6 +57,6 @@ def _errors(part: Struct) -> Iterator[int]:
         if name == "error_code":
             yield value
         elif isinstance(value, list):
-            for each in value:
-                if isinstance(each, Struct):
-                    yield from _errors(each)
+            for element in value:
+                if isinstance(element, Struct):
+                    yield from _errors(element)

@@ -107,8 +107,8 @@ class IsrProposals:
         """Cancel the proposals without an outcome."""
         if self._sender is not None:
             self._sender.cancel()
-        for each in self._waiting:
-            each.outcome.cancel()
+        for attempt in self._waiting:
+            attempt.outcome.cancel()
 
     async def _attempt(self, proposal: IsrProposal, deadline: float) -> IsrOutcome:
         attempt = _Attempt(proposal, deadline, asyncio.get_running_loop().create_future())
@@ -119,33 +119,33 @@ class IsrProposals:
 
     async def _send_all(self) -> None:
         while batch := self._next():
-            timeout = max(each.deadline for each in batch) - time.monotonic()
+            timeout = max(attempt.deadline for attempt in batch) - time.monotonic()
             try:
-                outcomes = await self._send([each.proposal for each in batch], timeout)
-                for each in batch:
-                    if not each.outcome.done():
-                        each.outcome.set_result(outcomes[each.proposal.topic_partition])
+                outcomes = await self._send([attempt.proposal for attempt in batch], timeout)
+                for attempt in batch:
+                    if not attempt.outcome.done():
+                        attempt.outcome.set_result(outcomes[attempt.proposal.topic_partition])
             except Exception as failure:  # The callers get it.
-                for each in batch:
-                    if not each.outcome.done():
-                        each.outcome.set_exception(failure)
+                for attempt in batch:
+                    if not attempt.outcome.done():
+                        attempt.outcome.set_exception(failure)
             finally:
-                for each in batch:
-                    each.outcome.cancel()
+                for attempt in batch:
+                    attempt.outcome.cancel()
 
     def _next(self) -> list[_Attempt]:
         """Take the proposals for the next request, of each partition one. Those whose time is up get their outcome."""
         now = time.monotonic()
         chosen: dict[TopicPartition, _Attempt] = {}
         left: list[_Attempt] = []
-        for each in self._waiting:
-            if each.outcome.done():
+        for attempt in self._waiting:
+            if attempt.outcome.done():
                 continue
-            if each.deadline <= now:
-                each.outcome.set_result(IsrUnknown("the requests before it had no response in time"))
-            elif len(chosen) < MOST and each.proposal.topic_partition not in chosen:
-                chosen[each.proposal.topic_partition] = each
+            if attempt.deadline <= now:
+                attempt.outcome.set_result(IsrUnknown("the requests before it had no response in time"))
+            elif len(chosen) < MOST and attempt.proposal.topic_partition not in chosen:
+                chosen[attempt.proposal.topic_partition] = attempt
             else:
-                left.append(each)
+                left.append(attempt)
         self._waiting = left
         return [*chosen.values()]

@@ -56,7 +56,7 @@ def requested_addition(topic: MoreTopic, present: int) -> int:
 def assigned_addition(topic: MoreTopic, factor: int, brokers: Collection[int], state: str) -> list[tuple[int, ...]]:
     """Return the replicas of each new partition as the request assigns them. Raise RequestError unless each has
     `factor` different `brokers`; `state` is their adjective in the message."""
-    assignment = [tuple(each.broker_ids) for each in topic.assignments or ()]
+    assignment = [tuple(partition.broker_ids) for partition in topic.assignments or ()]
     check_assigned_brokers(assignment, brokers, state)
     if any(len(replicas) != factor for replicas in assignment):
         raise unequal_replication()
@@ -86,7 +86,7 @@ def requested_elections(
     """Return the partitions to elect leaders for, and whether the request names them: without names it means all."""
     if request.topic_partitions is None:
         return list(everything), False
-    named = [TopicPartition(each.topic, index) for each in request.topic_partitions for index in each.partitions]
+    named = [TopicPartition(topic.topic, index) for topic in request.topic_partitions for index in topic.partitions]
     return list(dict.fromkeys(named)), True
 
 
@@ -101,7 +101,9 @@ def elected(outcomes: Mapping[TopicPartition, RequestError | None], *, named: bo
             PartitionElected(partition_id=at.partition, error_code=code, error_message=message)
         )
     return m.ElectLeadersResponse(
-        replica_election_results=[TopicElected(topic=name, partition_result=each) for name, each in topics.items()]
+        replica_election_results=[
+            TopicElected(topic=name, partition_result=partitions) for name, partitions in topics.items()
+        ]
     )
 
 

@@ -25,16 +25,15 @@ def requested_targets(
     targets: dict[TopicPartition, tuple[int, ...] | None] = {}
     twice: set[TopicPartition] = set()
     for topic in request.topics:
-        for each in topic.partitions:
-            at = TopicPartition(topic.name, each.partition_index)
+        for partition in topic.partitions:
+            at = TopicPartition(topic.name, partition.partition_index)
             if at in targets:
                 twice.add(at)
-            targets[at] = None if each.replicas is None else tuple(each.replicas)
+            targets[at] = None if partition.replicas is None else tuple(partition.replicas)
     return targets, twice
 
 
 def named_twice() -> RequestError:
-    """Return the error of a partition that a request names more than once."""
     return RequestError(Error.INVALID_REQUEST, "The request names this partition more than once.")
 
 
@@ -47,7 +46,7 @@ def check_target(
     """
     if not target or len(set(target)) != len(target) or min(target) < 0:
         raise RequestError(Error.INVALID_REPLICA_ASSIGNMENT, f"{list(target)} is not a list of different brokers.")
-    away = [each for each in target if each not in origin and each not in brokers]
+    away = [replica for replica in target if replica not in origin and replica not in brokers]
     if away:
         message = f"Broker {', '.join(map(str, away))} is not {state} and cannot take a replica."
         raise RequestError(Error.INVALID_REPLICA_ASSIGNMENT, message)
@@ -57,7 +56,6 @@ def check_target(
 
 
 def nothing_to_cancel() -> RequestError:
-    """Return the error of a cancellation without a reassignment."""
     return RequestError(Error.NO_REASSIGNMENT_IN_PROGRESS, "No reassignment of this partition is under way.")
 
 
@@ -74,11 +72,11 @@ def reassigned(
     topics = []
     for topic in request.topics:
         partitions = []
-        for each in topic.partitions:
-            error = refused.get(TopicPartition(topic.name, each.partition_index))
+        for partition in topic.partitions:
+            error = refused.get(TopicPartition(topic.name, partition.partition_index))
             code, message = (Error.NONE, None) if error is None else (error.error, str(error))
             partitions.append(
-                PartitionReassigned(partition_index=each.partition_index, error_code=code, error_message=message)
+                PartitionReassigned(partition_index=partition.partition_index, error_code=code, error_message=message)
             )
         topics.append(TopicReassigned(name=topic.name, partitions=partitions))
     return m.AlterPartitionReassignmentsResponse(
@@ -104,5 +102,5 @@ def moving(
                 )
             )
     return m.ListPartitionReassignmentsResponse(
-        topics=[TopicMoving(name=name, partitions=each) for name, each in topics.items()]
+        topics=[TopicMoving(name=name, partitions=partitions) for name, partitions in topics.items()]
     )

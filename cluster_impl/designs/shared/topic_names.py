@@ -18,5 +18,5 @@ def problem_with_name(name: str) -> str | None:
 
 def collision(name: str, others: Iterable[str]) -> str | None:
     """Return a message if another name differs in dots and underscores only: both topics would share metric names."""
-    same = next((each for each in others if each.replace(".", "_") == name.replace(".", "_")), None)
+    same = next((other for other in others if other.replace(".", "_") == name.replace(".", "_")), None)
     return f"Topic {name} collides with topic {same}." if same is not None else None

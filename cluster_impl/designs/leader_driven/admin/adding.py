@@ -35,7 +35,7 @@ def add_partitions(command: Command, topic: str, layout: Layout) -> Procedure[No
 def _add(command: Command, topic: str, layout: Layout) -> Procedure[None]:
     which = {index: TopicPartition(topic, index) for index in layout}
     # The partition's znode comes first: replicas put /leader and /ISR into it, and never make it themselves.
-    outcomes = yield [Create(znodes.partition(each)) for each in which.values()]
+    outcomes = yield [Create(znodes.partition(partition)) for partition in which.values()]
     if any(isinstance(outcome, Absent) for outcome in outcomes):
         raise RequestError(Error.UNKNOWN_TOPIC_OR_PARTITION, f"Topic {topic} no longer exists.")
     yield from announce(topic, layout)
@@ -47,11 +47,11 @@ def _add(command: Command, topic: str, layout: Layout) -> Procedure[None]:
             for broker in replicas
         ],
     )
-    requests = {path: (each, broker_id) for each, broker_id, path in sent}
+    requests = {path: (partition, broker_id) for partition, broker_id, path in sent}
     outcomes = yield Await(list(requests), command.now() + command.timeout_s)
     idle = [requests[path] for path, outcome in zip(requests, outcomes, strict=True) if isinstance(outcome, Present)]
     if idle:
-        partitions = sorted({each.partition for each, _ in idle})
+        partitions = sorted({partition.partition for partition, _ in idle})
         raise RequestError(
             Error.REQUEST_TIMED_OUT, _untaken(command, topic, partitions, {broker for _, broker in idle})
         )

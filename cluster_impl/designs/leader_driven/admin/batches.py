@@ -31,12 +31,14 @@ def announce(topic: str, replicas: Mapping[int, Sequence[int]]) -> Steps[None]:
     """Write the target replicas of each partition to /partitions_reassigned, unless an entry exists."""
     missing = dict(replicas)
     while missing:  # a leader that completes a reassignment may delete the topic's empty znode
-        wanted = [(index, znodes.reassigned(TopicPartition(topic, index)), each) for index, each in missing.items()]
-        creates = [Create(path, znodes.write_replicas(each)) for _, path, each in wanted]
+        wanted = [
+            (index, znodes.reassigned(TopicPartition(topic, index)), replicas) for index, replicas in missing.items()
+        ]
+        creates = [Create(path, znodes.write_replicas(replicas)) for _, path, replicas in wanted]
         _, *outcomes = yield [Create(znodes.reassigned_topic(topic)), *creates]
         missing = {
-            index: each
-            for (index, _, each), outcome in zip(wanted, outcomes, strict=True)
+            index: replicas
+            for (index, _, replicas), outcome in zip(wanted, outcomes, strict=True)
             if isinstance(outcome, Absent)
         }
 

@@ -73,5 +73,5 @@ def assigned_to(broker_id: int) -> Steps[list[str]]:
     for topic in sorted(topics):
         listed = [*(yield from names(znodes.topic(topic))), *(yield from names(znodes.reassigned_topic(topic)))]
         partitions = yield from read_partitions(topic, numbers(set(listed)))
-        assigned += [f"{topic}-{index}" for index, each in partitions.items() if broker_id in each.named]
+        assigned += [f"{topic}-{index}" for index, partition in partitions.items() if broker_id in partition.named]
     return assigned

@@ -32,7 +32,7 @@ def left_by_failed_attempts(name: str) -> Steps[StoredTopic]:
     topic = yield from read_topic(name)
     if topic.live:
         yield from _forget_creations(topic)
-        being_deleted = any(each.is_being_deleted for each in topic.partitions.values())
+        being_deleted = any(partition.is_being_deleted for partition in topic.partitions.values())
         what = "is being deleted; delete it again if that was cut short" if being_deleted else "already exists"
         raise RequestError(Error.TOPIC_ALREADY_EXISTS, f"Topic {name} {what}.")
     return topic
@@ -53,7 +53,7 @@ def clean_partitions(command: Command, topic: str, unfinished: Collection[Stored
     have closed theirs: a broker that leads such a partition would otherwise go on leading beside the leader of the next
     attempt. A broker that does not close its replica in time does not block the clean-up.
     """
-    by_index = {each.index: each for each in unfinished}
+    by_index = {partition.index: partition for partition in unfinished}
     brokers = numbers((yield from names(znodes.STATE))) if by_index else []
     for chunk in chunks(by_index, command.at_once):
         which = {index: TopicPartition(topic, index) for index in chunk}
@@ -67,16 +67,16 @@ def clean_partitions(command: Command, topic: str, unfinished: Collection[Stored
         sent = yield from send_as_far_as_possible(
             command,
             [
-                (StateChange.CLOSE_REPLICA, each, broker_id)
-                for index, each in which.items()
+                (StateChange.CLOSE_REPLICA, partition, broker_id)
+                for index, partition in which.items()
                 for broker_id in _holders(by_index[index], brokers)
             ],
         )
         until = command.now() + command.timeout_s
         yield from await_consumed(command, {path: broker_id for _, broker_id, path in sent})
-        yield Await([znodes.leader(each) for each in which.values()], until)
-        yield from delete_trees([znodes.partition(each) for each in which.values()])
-        yield from run([Delete(znodes.reassigned(each)) for each in which.values()])
+        yield Await([znodes.leader(partition) for partition in which.values()], until)
+        yield from delete_trees([znodes.partition(partition) for partition in which.values()])
+        yield from run([Delete(znodes.reassigned(partition)) for partition in which.values()])
     if by_index:
         yield from forget_empty(topic)
 
@@ -93,11 +93,15 @@ def _forget_creations(topic: StoredTopic) -> Steps[None]:
     They name the same replicas as the assignment. An announcement with other replicas is a reassignment or a deletion,
     and is left alone.
     """
-    made = [each for each in topic.live.values() if each.marker is not None and each.marker.replicas == each.replicas]
+    made = [
+        partition
+        for partition in topic.live.values()
+        if partition.marker is not None and partition.marker.replicas == partition.replicas
+    ]
     if made:
         yield [
-            Delete(znodes.reassigned(TopicPartition(topic.name, each.index)), each.marker.version)
-            for each in made
-            if each.marker is not None
+            Delete(znodes.reassigned(TopicPartition(topic.name, partition.index)), partition.marker.version)
+            for partition in made
+            if partition.marker is not None
         ]
         yield from forget_empty(topic.name)

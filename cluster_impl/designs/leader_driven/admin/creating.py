@@ -106,7 +106,7 @@ def check_more(more: MorePartitions) -> Steps[dict[int, tuple[int, ...]]]:
     topic = yield from read_topic(more.topic)
     if topic.topic_id is None or not topic.live:
         raise unknown_topic(more.topic)
-    if any(each.is_being_deleted for each in topic.live.values()):
+    if any(partition.is_being_deleted for partition in topic.live.values()):
         raise RequestError(Error.UNKNOWN_TOPIC_OR_PARTITION, f"Topic {more.topic} is being deleted.")
     present = len(topic.live)
     if more.count <= present:
@@ -133,7 +133,7 @@ def create_partitions(command: Command, more: MorePartitions) -> Procedure[dict[
     """Create the new partitions and return their replicas by index. Raises RequestError."""
     layout = yield from check_more(more)
     topic = yield from read_topic(more.topic)
-    unfinished = [each for each in topic.partitions.values() if each.replicas is None]
+    unfinished = [partition for partition in topic.partitions.values() if partition.replicas is None]
     yield from clean_partitions(command, more.topic, unfinished)
     yield from add_partitions(command, more.topic, layout)
     return layout

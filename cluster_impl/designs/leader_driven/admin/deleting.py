@@ -59,7 +59,9 @@ def delete_topic(command: Command, name: str) -> Procedure[None]:
     topic = yield from read_topic(name)
     if topic.topic_id is None and not topic.partitions:
         raise unknown_topic(name)
-    yield from clean_partitions(command, name, [each for each in topic.partitions.values() if each.replicas is None])
+    yield from clean_partitions(
+        command, name, [partition for partition in topic.partitions.values() if partition.replicas is None]
+    )
     yield from delete_partitions(command, name, list(topic.live))
     [outcome] = yield [Delete(znodes.topic(name))]
     if isinstance(outcome, NotEmpty):
@@ -113,28 +115,34 @@ def _delete(command: Command, topic: str, indexes: Collection[int]) -> Procedure
         yield from _mark(topic, partitions, deletions)
         yield from _await_no_leader(command, which, until)
         partitions = yield from read_partitions(topic, indexes)
-        if all(each.is_being_deleted for each in partitions.values()):
+        if all(partition.is_being_deleted for partition in partitions.values()):
             break
         if command.now() >= until:
-            raise _not_deleted(command, topic, [i for i, each in partitions.items() if not each.is_being_deleted])
+            raise _not_deleted(
+                command, topic, [i for i, partition in partitions.items() if not partition.is_being_deleted]
+            )
         # A leader that completed a reassignment at the same moment deleted the empty list.
     requests = yield from _closing(command, topic, partitions, deletions)
     left = yield from await_consumed(command, requests)
     if left:
         message = f"broker {', '.join(map(str, sorted(set(left.values()))))} did not close its replicas"
         raise _not_deleted(command, topic, indexes, message)
-    yield from delete_trees([znodes.partition(each) for each in which.values()])
-    yield from run([Delete(znodes.reassigned(each)) for each in which.values()])
+    yield from delete_trees([znodes.partition(partition) for partition in which.values()])
+    yield from run([Delete(znodes.reassigned(partition)) for partition in which.values()])
 
 
 def _mark(topic: str, partitions: Mapping[int, StoredPartition], deletions: _PartitionDeletions) -> Steps[None]:
     """Write the empty list for every partition."""
-    for index, each in partitions.items():
-        deletions.holders.setdefault(index, set()).update(each.named)
-    unmarked = [index for index, each in partitions.items() if each.marker is None]
+    for index, partition in partitions.items():
+        deletions.holders.setdefault(index, set()).update(partition.named)
+    unmarked = [index for index, partition in partitions.items() if partition.marker is None]
     yield from announce(topic, dict.fromkeys(unmarked, ()))
     deletions.marked_at.update(dict.fromkeys(unmarked, 0))
-    moving = {index: each.marker for index, each in partitions.items() if each.marker and each.marker.replicas}
+    moving = {
+        index: partition.marker
+        for index, partition in partitions.items()
+        if partition.marker and partition.marker.replicas
+    }
     outcomes = yield from run(
         [
             SetData(znodes.reassigned(TopicPartition(topic, index)), znodes.write_replicas(()), marker.version)
@@ -147,17 +155,17 @@ def _mark(topic: str, partitions: Mapping[int, StoredPartition], deletions: _Par
 
 
 def _await_no_leader(command: Command, which: Mapping[int, TopicPartition], until: float) -> Procedure[None]:
-    paths = {znodes.leader(each): index for index, each in which.items()}
+    paths = {znodes.leader(partition): index for index, partition in which.items()}
     outcomes = yield Await(list(paths), until)
     led = [paths[path] for path, outcome in zip(paths, outcomes, strict=True) if isinstance(outcome, Present)]
     if not led:
         return
     topic = which[led[0]].topic
-    found = yield [Get(znodes.leader(which[index])) for index in led]
+    outcomes = yield [Get(znodes.leader(which[index])) for index in led]
     leaders = {
-        znodes.read_leader(which[index], each.data).broker_id
-        for index, each in zip(led, found, strict=True)
-        if isinstance(each, Found)
+        znodes.read_leader(which[index], outcome.data).broker_id
+        for index, outcome in zip(led, outcomes, strict=True)
+        if isinstance(outcome, Found)
     }
     if leaders:
         message = f"broker {', '.join(map(str, sorted(leaders)))} still leads"
@@ -170,14 +178,15 @@ def _closing(
     """Put the close requests that no leader has put; return all of them as path -> broker id."""
     requested_by_leader = {
         index
-        for index, each in partitions.items()
-        if each.marker is not None and each.marker.version > deletions.marked_at.get(index, each.marker.version)
+        for index, partition in partitions.items()
+        if partition.marker is not None
+        and partition.marker.version > deletions.marked_at.get(index, partition.marker.version)
     }
     wanted = []
-    for index, each in partitions.items():
-        holders = deletions.holders[index] | each.named
+    for index, partition in partitions.items():
+        holders = deletions.holders[index] | partition.named
         if index in requested_by_leader:
-            holders -= set(each.replicas or ())
+            holders -= set(partition.replicas or ())
         wanted += [(StateChange.CLOSE_REPLICA, TopicPartition(topic, index), broker) for broker in sorted(holders)]
     sent = yield from send_as_far_as_possible(command, wanted)
     requests = {path: broker_id for _, broker_id, path in sent}

@@ -38,7 +38,6 @@ Outcomes = dict[TopicPartition, RequestError | None]
 
 
 def all_partitions() -> Steps[list[TopicPartition]]:
-    """Return every partition of every topic."""
     found = []
     for name in (yield from topic_names()):
         listed = numbers((yield from names(znodes.topic(name))))

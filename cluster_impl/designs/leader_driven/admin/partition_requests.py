@@ -54,7 +54,7 @@ class PartitionRequests:
         request: m.CreatePartitionsRequest,
     ) -> MoreResult:
         timeout = request.timeout_ms / 1000
-        assignment = None if topic.assignments is None else [each.broker_ids for each in topic.assignments]
+        assignment = None if topic.assignments is None else [partition.broker_ids for partition in topic.assignments]
         more = MorePartitions(topic.name, topic.count, assignment)
         try:
             check_named_once(topic.name, occurrences)
@@ -99,8 +99,8 @@ class PartitionRequests:
         self, topic: Reassignable, is_named_twice: bool, request: m.AlterPartitionReassignmentsRequest
     ) -> TopicAnswer:
         timeout = request.timeout_ms / 1000
-        indexes = [each.partition_index for each in topic.partitions]
-        wanted = {each.partition_index: each.replicas for each in topic.partitions}
+        indexes = [partition.partition_index for partition in topic.partitions]
+        wanted = {partition.partition_index: partition.replicas for partition in topic.partitions}
         same_factor = not request.allow_replication_factor_change
         try:
             if is_named_twice or len(wanted) != len(indexes):
@@ -121,7 +121,7 @@ class PartitionRequests:
         self, request: m.ListPartitionReassignmentsRequest
     ) -> m.ListPartitionReassignmentsResponse:
         """Return the reassignments under way of the requested partitions, or of all. Does not raise."""
-        wanted = None if request.topics is None else {each.name: each.partition_indexes for each in request.topics}
+        wanted = None if request.topics is None else {topic.name: topic.partition_indexes for topic in request.topics}
         try:
             topics = await self._administrator.look(
                 lambda: _ongoing(wanted), request.timeout_ms / 1000, "The search for reassignments"
@@ -154,11 +154,11 @@ def _ongoing(wanted: Mapping[str, Sequence[int]] | None) -> Steps[list[OngoingTo
             continue
         topic = yield from read_topic(name)
         moving = [
-            _moving(each, each.replicas, each.marker.replicas)
-            for index, each in sorted(topic.live.items())
-            if each.replicas
-            and each.marker is not None
-            and each.marker.replicas
+            _moving(partition, partition.replicas, partition.marker.replicas)
+            for index, partition in sorted(topic.live.items())
+            if partition.replicas
+            and partition.marker is not None
+            and partition.marker.replicas
             and (wanted is None or index in wanted[name])
         ]
         if moving:
@@ -168,10 +168,10 @@ def _ongoing(wanted: Mapping[str, Sequence[int]] | None) -> Steps[list[OngoingTo
 
 def _moving(partition: StoredPartition, replicas: Sequence[int], target: Sequence[int]) -> Ongoing:
     """Describe one reassignment. `replicas` are all that may hold one now, the new ones last, as Kafka lists them."""
-    adding = [each for each in target if each not in replicas]
+    adding = [replica for replica in target if replica not in replicas]
     return Ongoing(
         partition_index=partition.index,
         replicas=[*replicas, *adding],
         adding_replicas=adding,
-        removing_replicas=[each for each in replicas if each not in target],
+        removing_replicas=[replica for replica in replicas if replica not in target],
     )

@@ -128,7 +128,7 @@ class ProcedureExecutor(Protocol):
 def _are_there(paths: Sequence[str]) -> Steps[Sequence[Outcome]]:
     """Return Present or Absent for each path. Reads of data are batched, plain existence checks are not."""
     outcomes = yield from run([Get(path) for path in paths])
-    return [Present(each.stat) if isinstance(each, Found) else Absent() for each in outcomes]
+    return [Present(outcome.stat) if isinstance(outcome, Found) else Absent() for outcome in outcomes]
 
 
 async def carry_out(procedure: Procedure[T], executor: ProcedureExecutor, now: Callable[[], float]) -> T:

@@ -50,11 +50,10 @@ class StoredTopic:
     @property
     def live(self) -> dict[int, StoredPartition]:
         """The partitions that have replicas, by index."""
-        return {index: each for index, each in self.partitions.items() if each.replicas is not None}
+        return {index: partition for index, partition in self.partitions.items() if partition.replicas is not None}
 
 
 def live_brokers() -> Steps[list[int]]:
-    """Return the ids of the registered brokers."""
     return numbers((yield from names(znodes.BROKER_IDS)))
 
 
@@ -73,12 +72,10 @@ def numbers(among: Collection[str]) -> list[int]:
 
 
 def topic_names() -> Steps[list[str]]:
-    """Return the names of all topics."""
     return (yield from names(znodes.TOPICS))
 
 
 def topics_by_id() -> Steps[dict[UUID, str]]:
-    """Return the names of all topics by their ids."""
     listed = yield from topic_names()
     outcomes = yield from run([Exists(znodes.topic(name)) for name in listed])
     return {
@@ -103,15 +100,15 @@ def read_partitions(topic: str, indexes: Collection[int]) -> Steps[dict[int, Sto
     """Read each of these partitions, also absent ones. Raises MalformedZnode."""
     which = [TopicPartition(topic, index) for index in indexes]
     outcomes = yield from run(
-        [Get(path) for each in which for path in (znodes.replicas(each), znodes.reassigned(each))]
+        [Get(path) for partition in which for path in (znodes.replicas(partition), znodes.reassigned(partition))]
     )
     partitions = {}
-    for at, each in enumerate(which):
+    for at, partition in enumerate(which):
         replicas, marker = outcomes[2 * at], outcomes[2 * at + 1]
-        partitions[each.partition] = StoredPartition(
-            each.partition,
-            znodes.read_replicas(each, replicas.data) if isinstance(replicas, Found) else None,
-            Marker(znodes.read_reassigned(each, marker.data), marker.stat.version)
+        partitions[partition.partition] = StoredPartition(
+            partition.partition,
+            znodes.read_replicas(partition, replicas.data) if isinstance(replicas, Found) else None,
+            Marker(znodes.read_reassigned(partition, marker.data), marker.stat.version)
             if isinstance(marker, Found)
             else None,
         )
@@ -139,15 +136,17 @@ class PartitionLeadership:
 def read_leaderships(topic: str, indexes: Collection[int]) -> Steps[dict[int, PartitionLeadership]]:
     """Read the leader and the ISR of each of these partitions. Raises MalformedZnode."""
     which = [TopicPartition(topic, index) for index in indexes]
-    outcomes = yield from run([Get(path) for each in which for path in (znodes.leader(each), znodes.isr(each))])
-    found = {}
-    for at, each in enumerate(which):
+    outcomes = yield from run(
+        [Get(path) for partition in which for path in (znodes.leader(partition), znodes.isr(partition))]
+    )
+    leaderships = {}
+    for at, partition in enumerate(which):
         leader, isr = outcomes[2 * at], outcomes[2 * at + 1]
-        found[each.partition] = PartitionLeadership(
-            znodes.read_leader(each, leader.data) if isinstance(leader, Found) else None,
-            znodes.read_isr(each, isr.data, isr.stat.version) if isinstance(isr, Found) else None,
+        leaderships[partition.partition] = PartitionLeadership(
+            znodes.read_leader(partition, leader.data) if isinstance(leader, Found) else None,
+            znodes.read_isr(partition, isr.data, isr.stat.version) if isinstance(isr, Found) else None,
         )
-    return found
+    return leaderships
 
 
 def stat_of(path: str) -> Steps[Stat | None]:

@@ -76,7 +76,7 @@ class TopicRequests:
 
     def _new_topic(self, topic: CreatableTopic) -> NewTopic:
         """Return the topic that the request describes, with defaults filled in. Raises RequestError."""
-        config = {each.name: each.value for each in topic.configs}
+        config = {setting.name: setting.value for setting in topic.configs}
         if topic.assignments:
             return NewTopic(topic.name, assignment=requested_assignment(topic), config=config)
         partitions, factor = requested_counts(topic, self._administrator.topic_defaults)
@@ -86,10 +86,16 @@ class TopicRequests:
         """Delete topics, named by name or, from version 6 on, by id. Does not raise."""
         requested = requested_deletions(request, version)
         found = await self._find(requested, request.timeout_ms / 1000)
-        named = Counter(each for each in found if isinstance(each, str))
+        named = Counter(name for name in found if isinstance(name, str))
         results = [
-            self._delete(name, topic_id, each, isinstance(each, str) and named[each] > 1, request.timeout_ms / 1000)
-            for (name, topic_id), each in zip(requested, found, strict=True)
+            self._delete(
+                name,
+                topic_id,
+                name_or_error,
+                isinstance(name_or_error, str) and named[name_or_error] > 1,
+                request.timeout_ms / 1000,
+            )
+            for (name, topic_id), name_or_error in zip(requested, found, strict=True)
         ]
         return m.DeleteTopicsResponse(responses=await asyncio.gather(*results))
 

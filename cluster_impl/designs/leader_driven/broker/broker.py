@@ -251,7 +251,6 @@ class LeaderDrivenBroker:
     # Metrics
 
     def metrics(self) -> Mapping[str, Any]:
-        """Return the figures for the metrics file."""
         roles = [replica.core.role for replica in self.replicas]
         return {
             **self.monitor.figures(),

@@ -51,7 +51,7 @@ class BrokerSession:
         await self.queue.drain()
         await self.start_assigned()
         work = (self.queue.run(), self._reassigned.run(), self._remove_kept_strays())
-        self._tasks = [asyncio.create_task(each) for each in work]
+        self._tasks = [asyncio.create_task(coroutine) for coroutine in work]
 
     async def start_assigned(self) -> None:
         """Start every replica that is assigned to this broker, and remove the others. Raises SessionExpired."""
@@ -117,7 +117,6 @@ class BrokerSession:
             await self.execution.run(_give_up(led))
 
     def log_dir_failed(self, lost: Iterable[TopicPartition]) -> None:
-        """Notify the replicas of a failed log directory."""
         for at in lost:
             self.replicas.notify(at, lambda agent, now: agent.log_dir_failed())
 
@@ -128,7 +127,6 @@ class BrokerSession:
                 self.replicas.notify(at, lambda agent, now: agent.topic_changed())
 
     def brokers_changed(self) -> None:
-        """Notify all replicas that settings of brokers have changed."""
         self.replicas.settings_changed()
 
     def _agent(self, partition: TopicPartition) -> ReplicaAgent:

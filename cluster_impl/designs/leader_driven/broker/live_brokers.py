@@ -44,7 +44,7 @@ class LiveBrokers:
         self._fired.clear()
         names = await self._zookeeper.children(znodes.BROKER_IDS, self._watch)
         ids = sorted(int(name) for name in names if name.isdecimal())
-        found = await self._zookeeper.get_many([znodes.broker(each) for each in ids]) if ids else []
+        found = await self._zookeeper.get_many([znodes.broker(broker_id) for broker_id in ids]) if ids else []
         views, epochs = {}, {}
         for broker_id, znode in zip(ids, found, strict=True):
             if znode is None:

@@ -77,12 +77,10 @@ class ReplicaDriver:
         self._is_over = False
 
     def __iter__(self) -> Iterator[TopicPartition]:
-        """Iterate over the hosted partitions."""
         return iter(self._hosted)
 
     @property
     def led(self) -> frozenset[TopicPartition]:
-        """The partitions that this broker leads."""
         return frozenset(self._led)
 
     def ask(self, partition: TopicPartition, make: Input) -> asyncio.Future[None]:

@@ -23,7 +23,6 @@ class Balancing:
     _not_before: float = float("-inf")
 
     def is_due(self, leader_term: LeaderTerm, progress: Progress, now: float) -> bool:
-        """Return True if the leader should step down now."""
         return now >= self._not_before and self.is_possible(leader_term, progress)
 
     @staticmethod

@@ -120,11 +120,11 @@ class CommitLoop:
     def _clear_up(self) -> Steps[None]:
         """Close the replicas that neither AR nor RAR names any more, and take them out of the ISR."""
         leader_term = self.leader_term
-        for each in sorted(leader_term.to_close):
-            yield from leader_term.send(StateChange.CLOSE_REPLICA, each)
+        for replica in sorted(leader_term.to_close):
+            yield from leader_term.send(StateChange.CLOSE_REPLICA, replica)
         named = {*leader_term.assigned.members, leader_term.me}
         if not named.issuperset(leader_term.in_sync.isr):
-            yield from leader_term.write_isr(lambda isr: [each for each in isr if each in named])
+            yield from leader_term.write_isr(lambda isr: [replica for replica in isr if replica in named])
             leader_term.lead()
 
     def _start_silent(self, progress: Progress) -> Steps[None]:
@@ -136,9 +136,11 @@ class CommitLoop:
         if self.reassignment is not None and self.reassignment.is_deletion:
             return
         limit, live = leader_term.context.config.keep_in_sync, leader_term.context.live()
-        silent = [each for each in leader_term.others if progress.silent_for.get(each, 0.0) > limit]
+        silent = [replica for replica in leader_term.others if progress.silent_for.get(replica, 0.0) > limit]
         leader_term.start_requests &= set(silent)
-        for each in silent:
-            is_wanted = each in live and each not in leader_term.leaving and each not in leader_term.start_requests
-            if is_wanted and (yield from leader_term.send(StateChange.START_REPLICA, each)):
-                leader_term.start_requests.add(each)
+        for replica in silent:
+            is_wanted = (
+                replica in live and replica not in leader_term.leaving and replica not in leader_term.start_requests
+            )
+            if is_wanted and (yield from leader_term.send(StateChange.START_REPLICA, replica)):
+                leader_term.start_requests.add(replica)

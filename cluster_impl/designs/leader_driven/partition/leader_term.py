@@ -62,7 +62,7 @@ class LeaderTerm:
     @property
     def others(self) -> tuple[int, ...]:
         """The assigned replicas other than the leader."""
-        return tuple(each for each in self.assigned.members if each != self.me)
+        return tuple(replica for replica in self.assigned.members if replica != self.me)
 
     def lagging(self, progress: Progress) -> list[int]:
         """Return the live replicas of AR that have not caught up with the leader's log end.
@@ -103,7 +103,7 @@ class LeaderTerm:
         with such an ISR would be lost with it.
         """
         needed = [frozenset(self.assigned.members), self.successors]
-        return any(each and each.isdisjoint(proposal.isr) for each in needed)
+        return any(group and group.isdisjoint(proposal.isr) for group in needed)
 
     def lead(self) -> None:
         """Hand the present state to the data plane. Raises StorageFailed."""
@@ -135,8 +135,8 @@ class LeaderTerm:
     def forget_requests(self) -> None:
         """Forget sent close requests, because the target replicas have changed; they are sent again where needed."""
         self.leaving = self.successors = frozenset()
-        for each in self.assigned.members:
-            self.close_requests.pop(each, None)
+        for replica in self.assigned.members:
+            self.close_requests.pop(replica, None)
 
     def adopt_isr(self, now: IsrState) -> None:
         """Take over an ISR unless it is older. The data plane writes the ISR at the same time as the leader."""

@@ -47,7 +47,6 @@ class Reassignment:
 
     @property
     def is_deletion(self) -> bool:
-        """True if the partition is to be deleted."""
         return not self.target
 
     def is_over(self, me: int) -> bool:
@@ -88,7 +87,7 @@ class Reassignment:
 
     def _move(self, leader_term: LeaderTerm, progress: Progress, now: float) -> Steps[ReassignmentStep | None]:
         me, ar = leader_term.me, leader_term.assigned.replicas
-        old = [each for each in ar if each not in self.target and each != me]
+        old = [replica for replica in ar if replica not in self.target and replica != me]
         match self.last:
             case None:
                 return ReassignmentStep.NOTICED
@@ -132,11 +131,11 @@ class Reassignment:
 
     def _start(self, leader_term: LeaderTerm) -> Steps[bool]:
         """Send a start request to each replica of RAR - AR. The commit loop asks silent replicas again."""
-        for each in self.target:
-            if each not in leader_term.assigned.replicas and each not in self.started:
-                if not (yield from leader_term.send(StateChange.START_REPLICA, each)):
+        for replica in self.target:
+            if replica not in leader_term.assigned.replicas and replica not in self.started:
+                if not (yield from leader_term.send(StateChange.START_REPLICA, replica)):
                     return False
-                self.started.add(each)
+                self.started.add(replica)
         return True
 
     def _close_again(self, leader_term: LeaderTerm, progress: Progress, now: float) -> Steps[None]:
@@ -146,27 +145,31 @@ class Reassignment:
         ISR, so close it again.
         """
         came_back = self._came_back(leader_term, progress, now)
-        for each in sorted(leader_term.leaving):
-            path = leader_term.close_requests.get(each)
-            if each in came_back:
-                if (yield from leader_term.send(StateChange.CLOSE_REPLICA, each)):
-                    del self.closed_since[each]
-            elif path and each not in self.closed_since:
+        for replica in sorted(leader_term.leaving):
+            path = leader_term.close_requests.get(replica)
+            if replica in came_back:
+                if (yield from leader_term.send(StateChange.CLOSE_REPLICA, replica)):
+                    del self.closed_since[replica]
+            elif path and replica not in self.closed_since:
                 [found] = yield [Exists(path)]
                 if isinstance(found, Absent):
-                    self.closed_since[each] = now
+                    self.closed_since[replica] = now
 
     def _came_back(self, leader_term: LeaderTerm, progress: Progress, now: float) -> set[int]:
         """Return the old replicas that have fetched since they were closed."""
-        closed = [each for each in leader_term.leaving if each in self.closed_since]
-        return {each for each in closed if progress.silent_for.get(each, math.inf) < now - self.closed_since[each]}
+        closed = [replica for replica in leader_term.leaving if replica in self.closed_since]
+        return {
+            replica
+            for replica in closed
+            if progress.silent_for.get(replica, math.inf) < now - self.closed_since[replica]
+        }
 
     def _has_caught_up(self, leader_term: LeaderTerm, progress: Progress) -> bool:
         """Return True if every replica of RAR is in the ISR and has all committed records."""
         return all(
-            each in leader_term.in_sync.isr and progress.ends.get(each, -1) >= progress.high_watermark
-            for each in self.target
-            if each != leader_term.me
+            replica in leader_term.in_sync.isr and progress.ends.get(replica, -1) >= progress.high_watermark
+            for replica in self.target
+            if replica != leader_term.me
         )
 
     def _may_switch(self, leader_term: LeaderTerm, progress: Progress) -> bool:
@@ -177,15 +180,18 @@ class Reassignment:
         """Return the replicas of RAR that are in the ISR, have all committed records, and have fetched recently."""
         limit = leader_term.context.config.keep_in_sync
         return [
-            each
-            for each in self.target
-            if each in leader_term.in_sync.isr
-            and progress.ends.get(each, -1) >= progress.high_watermark
-            and progress.silent_for.get(each, math.inf) <= limit
+            replica
+            for replica in self.target
+            if replica in leader_term.in_sync.isr
+            and progress.ends.get(replica, -1) >= progress.high_watermark
+            and progress.silent_for.get(replica, math.inf) <= limit
         ]
 
     def _those_of_target_first(self, isr: tuple[int, ...]) -> list[int]:
-        return [*(each for each in self.target if each in isr), *(each for each in isr if each not in self.target)]
+        return [
+            *(replica for replica in self.target if replica in isr),
+            *(replica for replica in isr if replica not in self.target),
+        ]
 
     def _close_self(self, leader_term: LeaderTerm, progress: Progress) -> Steps[ReassignmentStep | None]:
         """Close the leader's own replica once another ISR member has every acknowledged record.
@@ -209,7 +215,7 @@ class Reassignment:
 
     def _can_be_left(self, leader_term: LeaderTerm, progress: Progress) -> bool:
         able, live = self._successors(leader_term, progress), leader_term.context.live()
-        return bool(able) and all(each in able for each in self.target if each in live)
+        return bool(able) and all(replica in able for replica in self.target if replica in live)
 
     def _write_replicas(self, leader_term: LeaderTerm, came_back: set[int]) -> Steps[ReassignmentStep | None]:
         path = znodes.replicas(leader_term.partition)
@@ -221,8 +227,8 @@ class Reassignment:
             return None
         leader_term.leaving = frozenset()
         leader_term.adopt_assigned(ReplicaAssignment(self.target, self.target))
-        for each in came_back:
-            leader_term.close_requests.pop(each, None)
+        for replica in came_back:
+            leader_term.close_requests.pop(replica, None)
         leader_term.to_close |= came_back
         leader_term.lead()
         return ReassignmentStep.REPLICAS_WRITTEN
@@ -256,9 +262,9 @@ class Reassignment:
 
 def _close(leader_term: LeaderTerm, which: list[int]) -> Steps[bool]:
     """Send a close request to each broker that has none yet, and return whether all have one."""
-    for each in which:
-        if each not in leader_term.close_requests and not (
-            yield from leader_term.send(StateChange.CLOSE_REPLICA, each)
+    for replica in which:
+        if replica not in leader_term.close_requests and not (
+            yield from leader_term.send(StateChange.CLOSE_REPLICA, replica)
         ):
             return False
     return True

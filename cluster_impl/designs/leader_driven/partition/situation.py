@@ -26,11 +26,10 @@ class ReplicaAssignment:
     @property
     def members(self) -> tuple[int, ...]:
         """All brokers that may have the replica: those of AR, then those of RAR that are new."""
-        return (*self.replicas, *(each for each in self.rar or () if each not in self.replicas))
+        return (*self.replicas, *(replica for replica in self.rar or () if replica not in self.replicas))
 
     @property
     def is_deleted(self) -> bool:
-        """True if the partition is to be deleted."""
         return self.rar == ()
 
     @property

@@ -106,7 +106,6 @@ class StateChangeMonitor:
         log.info("broker id %d, saw a leader change of %s", self.broker_id, _words(partition))
 
     def figures(self) -> Mapping[str, object]:
-        """Return the counts for the metrics file."""
         return {
             "state_changes": {
                 stage.value: {change.value: self.counts[stage, change] for change in StateChange}

@@ -97,23 +97,23 @@ def shrink(of: int) -> Steps[int]:
     """
     waiting = yield from read_waiting(of)
     kept = _latest_closes(waiting.requests)
-    dropped = [each for each in waiting.requests if each not in kept]
+    dropped = [queued for queued in waiting.requests if queued not in kept]
     if dropped:
         yield from _count_shrinking(of)
-        yield [Delete(each.path) for each in dropped]
+        yield [Delete(queued.path) for queued in dropped]
     return len(dropped)
 
 
 def _latest_closes(requests: Sequence[QueuedRequest]) -> list[QueuedRequest]:
     """Return the newest close request per partition; on equal epochs the later wins."""
     latest: dict[TopicPartition, tuple[int, QueuedRequest]] = {}
-    for each in requests:
-        if each.request is None or each.request.change is not StateChange.CLOSE_REPLICA:
+    for queued in requests:
+        if queued.request is None or queued.request.change is not StateChange.CLOSE_REPLICA:
             continue
-        known = latest.get(each.request.partition)
-        if known is None or each.request.epoch >= known[0]:
-            latest[each.request.partition] = each.request.epoch, each
-    return [each for _, each in latest.values()]
+        known = latest.get(queued.request.partition)
+        if known is None or queued.request.epoch >= known[0]:
+            latest[queued.request.partition] = queued.request.epoch, queued
+    return [queued for _, queued in latest.values()]
 
 
 def _count_shrinking(of: int) -> Steps[None]:
@@ -144,8 +144,12 @@ def read_waiting(of: int, known: Collection[str] = (), *, watch: bool = False) -
     [names, info] = yield [Children(znodes.state(of), watch), Get(znodes.state(of))]
     shrunk = _shrunk(of, info.data) if isinstance(info, Found) else 0
     new = sorted(name for name in names.names if name not in known) if isinstance(names, Names) else []
-    found = yield from run([Get(znodes.request(of, name)) for name in new])
-    requests = [_queued(of, name, each.data) for name, each in zip(new, found, strict=True) if isinstance(each, Found)]
+    outcomes = yield from run([Get(znodes.request(of, name)) for name in new])
+    requests = [
+        _queued(of, name, outcome.data)
+        for name, outcome in zip(new, outcomes, strict=True)
+        if isinstance(outcome, Found)
+    ]
     return PendingRequests(requests, shrunk)
 
 

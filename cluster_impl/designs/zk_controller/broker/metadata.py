@@ -58,7 +58,6 @@ class MetadataCache:
         return [topics[name] for name in named if name in topics]
 
     def configured(self, topic_id: UUID, config: Mapping[str, str]) -> None:
-        """Apply the settings of a topic from ZooKeeper."""
         topics = dict(self.view.topics)
         for topic in self.view.topics.values():
             if topic.topic_id == topic_id:
@@ -66,7 +65,6 @@ class MetadataCache:
         self.view = replace(self.view, topics=topics)
 
     def brokers_configured(self, configs: Mapping[str, Mapping[str, str]]) -> None:
-        """Apply the settings of brokers from ZooKeeper."""
         self.view = replace(self.view, broker_configs=configs)
 
 

@@ -215,7 +215,7 @@ def _not_negative(text: str) -> int:
 def _broker_ids(text: str) -> list[int]:
     if not re.fullmatch(r"\d+(,\d+)*", text):
         raise argparse.ArgumentTypeError(f"{text!r} is not a list of broker ids like 4,5,6")
-    return [int(each) for each in text.split(",")]
+    return [int(number) for number in text.split(",")]
 
 
 def _move(text: str) -> tuple[int, list[int]]:

@@ -79,7 +79,7 @@ def queues(wanted: Collection[int], *, show_requests: bool) -> Steps[str]:
             raise RequestError(Error.BROKER_NOT_AVAILABLE, f"There is no broker {broker_id}: it has no queue.")
         waiting = yield from read_waiting(broker_id)
         rows.append(_queue(broker_id, broker_id in live, waiting))
-        requests += [_line(each) for each in waiting.requests]
+        requests += [_line(request) for request in waiting.requests]
     return "\n".join([_table(rows), *(requests if show_requests else [])])
 
 

@@ -67,7 +67,6 @@ class ControllerContext:
         self.assignments.setdefault(topic, {})
 
     def remove_topic(self, topic: str) -> None:
-        """Drop a topic and all its partitions."""
         for index in list(self.assignments.get(topic, ())):
             partition = TopicPartition(topic, index)
             for broker_id in self.replicas(partition):
