@@ -23,12 +23,16 @@ from fencepost.harness.catalogue import catalogue, describe
 from fencepost.harness.checkers.added import added_checkers
 from fencepost.harness.checkers.differences import attributed, listed, missing_differences
 from fencepost.harness.checkers.doubts import find_doubts, withdrawn
-from fencepost.harness.checkers.infrastructure import ended_clients, infrastructure_failures, unproven_faults
+from fencepost.harness.checkers.infrastructure import (
+    ended_clients,
+    infrastructure_failures,
+    missing_records,
+    unproven_faults,
+)
 from fencepost.harness.checkers.loss import name_parts
 from fencepost.harness.checkers.recorded_run import RecordedRun
 from fencepost.harness.checkers.registry import checkers_and
 from fencepost.harness.checkers.rules import judge_rules
-from fencepost.harness.checkers.run_records import missing_records
 from fencepost.harness.plan.file import load_plan
 from fencepost.harness.plan.hash import plan_hash
 from fencepost.harness.plan.model import Plan

@@ -16,7 +16,6 @@ from fencepost.faults.capabilities import Capability
 from fencepost.faults.registry import FAULTS
 from fencepost.harness.backends import check_backend
 from fencepost.harness.campaign import operations, situations, workloads
-from fencepost.harness.campaign.broker_settings import BrokerSettings
 from fencepost.harness.campaign.cluster_spec import ClusterSpec, generate_cluster
 from fencepost.harness.campaign.deviations import deviations
 from fencepost.harness.campaign.features import (
@@ -30,6 +29,7 @@ from fencepost.harness.campaign.features import (
     next_kinds,
 )
 from fencepost.harness.campaign.operations.operation import Operation
+from fencepost.harness.campaign.operations.requests import ONLY_KAFKA
 from fencepost.harness.campaign.script import Script
 from fencepost.harness.checkers.owed import every_run, every_workload
 from fencepost.harness.cluster.availability import unavailable_reason
@@ -51,6 +51,16 @@ DUPLICATES = 0.3
 UNDER_A_FAULT = 0.7
 """The fraction of operations before which no fault is healed, of those that follow a fault."""
 DEADLINE_MS = 240_000
+SETTING_VALUES: Mapping[str, tuple[str, ...]] = {
+    "request.timeout.ms": ("5000",),
+    "offsets.retention.check.interval.ms": ("1000",),
+    "offsets.load.buffer.size": ("1000",),
+    "log.message.timestamp.type": ("LogAppendTime",),
+    "log.index.interval.bytes": ("1",),
+    "num.replica.fetchers": ("3",),
+}
+"""Settings of brokers, as users have them, that change no guarantee."""
+MOST_SETTINGS = 4
 
 OF_CONTAINERS = frozenset({Capability.NETWORK, Capability.RESOURCES})
 
@@ -58,6 +68,19 @@ DOCUMENT = "Campaign"
 
 Draw = Callable[[random.Random, Sequence[Feature]], tuple[Feature, ...]]
 """Draws the features of one plan from those that plans can have."""
+
+
+class BrokerSettings(Feature):
+    """One to four settings of all brokers have other values than by default."""
+
+    kind = FeatureKind.SETTINGS
+    name = "broker-settings"
+    left_out: Mapping[str, str] = dict.fromkeys(ONLY_KAFKA, "its nodes have no such settings")
+
+    def values(self, rng: random.Random) -> dict[str, str]:
+        """Return the settings of one plan."""
+        keys = rng.sample(sorted(SETTING_VALUES), rng.randint(1, MOST_SETTINGS))
+        return {key: rng.choice(SETTING_VALUES[key]) for key in keys}
 
 
 @dataclass(frozen=True)

@@ -2,19 +2,27 @@
 
 A catalogue that breaks its own rules (a wrong key, an id used twice, a level that does not exist) is refused with one
 message for each mistake, with its line.
+
+The content is kept as JSON in the cache: each process that judges a run reads it, and YAML of 3,000 lines takes half a
+second of processor time, its JSON a few milliseconds. A copy is found by the hash of the text, so it never differs from
+the file. Without a copy, or with a damaged one, the file itself is read.
 """
 
 from __future__ import annotations
 
+import hashlib
+import os
+import tempfile
 from collections.abc import Iterator
 from itertools import chain
 from pathlib import Path
 from typing import Literal
 
+from pydantic import ValidationError
 from ruamel.yaml.comments import CommentedMap
 
 from fencepost.faults.parameters import PlanModel
-from fencepost.harness.catalogue.kept import keep, read_kept
+from fencepost.harness.cache_folder import cache_folder
 from fencepost.harness.catalogue.model import (
     Catalogue,
     CatalogueError,
@@ -72,10 +80,10 @@ def load(path: Path) -> Catalogue:
         text = read_text(path, "catalogue")
     except YamlFileError as error:
         raise CatalogueError(str(error)) from None
-    content = read_kept(text, _Content)
+    content = _read_kept(text)
     if content is None:
         content = _content(text, path)
-        keep(text, content)
+        _keep(text, content)
     return _catalogue(content, path)
 
 
@@ -134,3 +142,32 @@ def _mistakes(file: _File, data: CommentedMap, path: Path) -> Iterator[str]:
             if row.id in lines:
                 yield f"the id {row.id} at {path}:{line} was used in line {lines[row.id]} already"
             lines.setdefault(row.id, line)
+
+
+def _read_kept(text: str) -> _Content | None:
+    """Return what was kept for this text; None if nothing was, or if it does not fit the model any more."""
+    try:
+        return _Content.model_validate_json(_copy(text).read_bytes())
+    except (OSError, ValidationError):
+        return None
+
+
+def _keep(text: str, content: _Content) -> None:
+    """Keep the content of this text. A cache that cannot be written is no error: the next process reads the file."""
+    copy = _copy(text)
+    try:
+        copy.parent.mkdir(parents=True, exist_ok=True)
+        # A file of its own: several processes of a suite may begin at once.
+        descriptor, draft = tempfile.mkstemp(dir=copy.parent, suffix=".tmp")
+        try:
+            with os.fdopen(descriptor, "w", encoding="utf-8") as file:
+                file.write(content.model_dump_json())
+            Path(draft).replace(copy)
+        finally:
+            Path(draft).unlink(missing_ok=True)
+    except OSError:
+        return
+
+
+def _copy(text: str) -> Path:
+    return cache_folder() / "catalogues" / f"{hashlib.sha256(text.encode()).hexdigest()}.json"

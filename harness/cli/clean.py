@@ -7,9 +7,8 @@ import sys
 from collections.abc import Iterator
 
 from fencepost.harness.cleaning import cleanup
-from fencepost.harness.cleaning.cleanup import CleanupReport
-from fencepost.harness.cleaning.everything import clean_all
-from fencepost.harness.cleaning.images import PruneReport, prune
+from fencepost.harness.cleaning.cleanup import CleanupReport, clean_all
+from fencepost.harness.cleaning.containers import PruneReport, prune
 from fencepost.harness.cli.commands.machine import CleanOptions
 from fencepost.harness.errors import UsageError
 

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
+from pathlib import Path
 from textwrap import wrap
+from typing import Any
 
 import pytest
 
@@ -14,6 +16,12 @@ from fencepost.results.records.verdict import Finding, RunVerdict, Verdict
 
 WIDTH = 110
 MARGIN = 10
+_FAULT_ENDS = {
+    "proven": "proven",
+    "unproven": "not proven",
+    "healed": "healed",
+    "unhealed": "not proven healed",
+}
 
 
 class NotPassed(Exception):
@@ -63,14 +71,11 @@ def raise_unless_passed(
 
 def explanation(verdict: RunVerdict, folder: RunFolder) -> str:
     """Return the headline, the broken rules in words, the faults, the path of the report and the replay command."""
-    # Imported late: the plugin is loaded in every session, and only a run that did not pass needs it.
-    from fencepost.harness.conformance.faults_in_words import faults_in_words
-
     lines = [verdict.headline]
     stated: set[str] = set()
     for finding in verdict.shown(verdict.verdict):
         lines += _finding(finding, verdict, stated)
-    for text in faults_in_words(folder.journal):
+    for text in _faults_in_words(folder.journal):
         lines += _entry("fault", text)
     # Not wrapped: a path or a command that is cut into lines cannot be copied.
     lines += [f"{'report':<{MARGIN}}{folder.report}", f"{'replay':<{MARGIN}}{replay_command(folder)}"]
@@ -97,3 +102,29 @@ def _entry(name: str, text: str) -> Iterator[str]:
     for line in wrap(text, WIDTH - MARGIN):
         yield f"{name:<{MARGIN}}{line}"
         name = ""
+
+
+def _faults_in_words(journal: Path) -> list[str]:
+    """Return a line for each fault of the journal: `cut: cut from node-6 to node-1, proven at 2.42 s`.
+
+    Return none if there is no journal.
+    """
+    if not journal.is_file():
+        return []
+    # Only here: the plugin is loaded in every session, and only a run that did not pass needs it.
+    from fencepost.results.records.journal import read_journal
+
+    intents: dict[str, str] = {}
+    ends: dict[str, list[str]] = {}
+    for event in read_journal(journal).of("fault"):
+        if event.phase == "intent":
+            intents[event.id] = " ".join([event.data["fault"], *_parameters(event.data.get("params", {}))])
+        elif event.phase in _FAULT_ENDS:
+            ends.setdefault(event.id, []).append(f"{_FAULT_ENDS[event.phase]} at {event.t:.2f} s")
+    return [f"{name}: {', '.join([what, *ends.get(name, [])])}" for name, what in intents.items()]
+
+
+def _parameters(params: Mapping[str, Any]) -> Iterator[str]:
+    for key, value in params.items():
+        if value not in (None, "", [], {}):
+            yield f"{key} {', '.join(map(str, value)) if isinstance(value, list) else value}"

@@ -194,10 +194,10 @@ def pytest_sessionfinish(session: pytest.Session, exitstatus: int) -> Generator[
         return
     # Sessions without a run, or without a file, need neither an XML parser nor Allure.
     if path := session.config.getoption("xmlpath", None):
-        from fencepost.harness.conformance.junit import restate
+        from fencepost.harness.conformance.session_files import restate_junit
 
-        restate(Path(os.path.expandvars(path)).expanduser())
+        restate_junit(Path(os.path.expandvars(path)).expanduser())
     if results.runs and (folder := session.config.getoption("allure_report_dir", None)):
-        from fencepost.harness.conformance.allure_session import write_session
+        from fencepost.harness.conformance.session_files import write_allure_session
 
-        write_session(Path(folder), results.runs.values())
+        write_allure_session(Path(folder), results.runs.values())

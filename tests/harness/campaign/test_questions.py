@@ -8,7 +8,6 @@ from dataclasses import replace
 import pytest
 
 from fencepost.faults.processes.pause import Pause
-from fencepost.harness.campaign.broker_settings import VALUES, BrokerSettings
 from fencepost.harness.campaign.cluster_spec import generate_cluster
 from fencepost.harness.campaign.operations.coordination import FindCoordinator, OffsetsWithoutMembers
 from fencepost.harness.campaign.operations.descriptions import DescribeConfigs, DescribeLogDirs, OffsetsByTime
@@ -16,7 +15,7 @@ from fencepost.harness.campaign.operations.mistakes import METADATA_LOG, Mistake
 from fencepost.harness.campaign.operations.operation import Operation
 from fencepost.harness.campaign.operations.requests import SET
 from fencepost.harness.campaign.operations.settings import AlterBrokerDefault
-from fencepost.harness.campaign.planner import generate
+from fencepost.harness.campaign.planner import SETTING_VALUES, BrokerSettings, generate
 from fencepost.harness.campaign.script import Script
 from fencepost.harness.campaign.situations.missed import NewProducersWithoutControllers, RecreatedWhileAway
 from fencepost.harness.plan.base import Level
@@ -177,7 +176,7 @@ def test_settings_of_brokers_stand_in_some_plans() -> None:
     plans = [generate("apache-kafka:4.3.1", "process", seed) for seed in range(30)]
     settled = [plan.settings.broker for plan in plans if plan.settings is not None and plan.settings.broker]
     assert 5 < len(settled) < 25
-    assert all(value in VALUES[key] for each in settled for key, value in each.items())
+    assert all(value in SETTING_VALUES[key] for each in settled for key, value in each.items())
     assert not any(plan.settings for plan in (generate("quorum:1", "process", seed) for seed in range(10)))
     assert BrokerSettings().values(random.Random(1)) == BrokerSettings().values(random.Random(1))
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from fencepost.harness.checkers.run_records import missing_records
+from fencepost.harness.checkers.infrastructure import missing_records
 from fencepost.harness.plan.model import Plan
 from fencepost.results.records.verdict import Verdict
 from tests.harness.checkers.journal_builder import JournalBuilder

@@ -16,8 +16,7 @@ import requests
 import docker
 from fencepost.harness.backends.docker.engine import check_engine
 from fencepost.harness.cleaning import containers
-from fencepost.harness.cleaning.cleanup import clean
-from fencepost.harness.cleaning.everything import clean_all
+from fencepost.harness.cleaning.cleanup import clean, clean_all
 from fencepost.harness.cleaning.leftover import Leftover
 from fencepost.harness.errors import HarnessError
 from fencepost.harness.processes import table

@@ -12,8 +12,8 @@ from pathlib import Path
 
 import pytest
 
-from fencepost.harness.cleaning import containers, everything, processes
-from fencepost.harness.cleaning.everything import clean_all
+from fencepost.harness.cleaning import cleanup, containers, processes
+from fencepost.harness.cleaning.cleanup import clean_all
 from fencepost.harness.cleaning.leftover import Leftover
 from fencepost.harness.cli.main import run_command
 from fencepost.harness.network.lease import Lease
@@ -32,7 +32,7 @@ def mine_alone(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     def here() -> Iterator[tuple[Path, Leftover]]:
         return (each for each in processes.without_records() if each[0].is_relative_to(tmp_path))
 
-    monkeypatch.setattr(everything, "STAMPED", ((here, processes.remove),))
+    monkeypatch.setattr(cleanup, "STAMPED", ((here, processes.remove),))
 
 
 @pytest.fixture
@@ -108,7 +108,7 @@ def test_without_an_engine_the_rest_is_cleaned_and_that_is_no_failure(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.setenv("DOCKER_HOST", f"unix://{tmp_path}/absent.sock")
-    monkeypatch.setattr(everything, "STAMPED", ((containers.without_records, containers.remove),))
+    monkeypatch.setattr(cleanup, "STAMPED", ((containers.without_records, containers.remove),))
     with pytest.raises(SystemExit) as ended:
         run_command(["clean", "--all"])
     said = capsys.readouterr()

@@ -11,7 +11,7 @@ import pytest
 
 from fencepost.harness.backends.docker.build import LABEL
 from fencepost.harness.backends.docker.engine import check_engine, engine
-from fencepost.harness.cleaning.images import prune
+from fencepost.harness.cleaning.containers import prune
 from fencepost.harness.errors import HarnessError
 
 pytestmark = pytest.mark.integration
