@@ -1,4 +1,4 @@
-"""What dead runs left in the container engine, and the images that no container uses.
+"""Leftovers of dead runs in the container engine, and the images that no container uses.
 
 Containers and networks that outlived their harness carry the run and the token of the record as labels, and have the
 recorded id where one was noted. Images of nodes and pods are no leftovers of a run: each change of the code makes new

@@ -5,15 +5,12 @@ from __future__ import annotations
 import json
 import os
 import time
-from collections import Counter
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 
 from rich import box
-from rich.console import Console, Group, RenderableType
-from rich.live import Live
-from rich.progress_bar import ProgressBar
+from rich.console import Console, RenderableType
 from rich.table import Table
 from rich.text import Text
 
@@ -27,13 +24,13 @@ from fencepost.harness.campaign.summary import PlanOutcome, Summary, grid
 from fencepost.harness.cli.board import Board, Row
 from fencepost.harness.cli.commands.scenarios import CampaignOptions
 from fencepost.harness.cli.conformance import side_by_side
-from fencepost.harness.cli.display import COLOURS, print_finished, running_line
+from fencepost.harness.cli.display import LinesBelow, coloured, print_finished, progress_bar, running_line
 from fencepost.harness.cli.eta import about_left, duration
 from fencepost.harness.cli.index import write_pages
 from fencepost.harness.cli.publish import check_store, publish_at_end, store_errors
 from fencepost.harness.cli.signals import at_once
 from fencepost.harness.cli.suite_outputs import CiOutputs
-from fencepost.harness.cli.summary import planted_line
+from fencepost.harness.cli.summary import planted_lines
 from fencepost.harness.disk_space import check_disk_space
 from fencepost.harness.errors import UsageError
 from fencepost.harness.plan import PlanError, load_plan
@@ -204,8 +201,7 @@ def shown(summary: Summary) -> Iterator[RenderableType]:
     counts = "   ".join(f"{number} {verdict.value}" for verdict, number in summary.counts().items())
     over = f"   {summary.interrupted} interrupted" if summary.interrupted else ""
     yield Text(f"\n{counted(len(summary.outcomes), 'plan')}   {counts}{over}   {duration(summary.seconds)}", "bold")
-    for defect, number in Counter(each.planted_defect for each in summary.outcomes if each.planted_defect).items():
-        yield planted_line(defect, number)
+    yield from planted_lines(outcome.planted_defect for outcome in summary.outcomes)
     roles, rows = grid(summary.met)
     if rows:
         yield Text("\nhow often each fault hit which role (and its state, if it was not serving)")
@@ -221,11 +217,9 @@ def shown(summary: Summary) -> Iterator[RenderableType]:
         yield Text(f"{difference:<{MARGIN}}listed difference; it showed in plans {seeds}")
     for outcome in summary.failures:
         yield Text()
-        text = Text(f"{outcome.verdict.value:<{MARGIN}}{outcome.title}\n{'':<{MARGIN}}{outcome.headline}")
-        text.stylize(COLOURS[outcome.verdict], 0, len(outcome.verdict.value))
-        if outcome.replay is not None:
-            text.append(f"\n{'replay':<{MARGIN}}{outcome.replay}")
-        yield text
+        lines = f"{outcome.verdict.value:<{MARGIN}}{outcome.title}\n{'':<{MARGIN}}{outcome.headline}"
+        replay = "" if outcome.replay is None else f"\n{'replay':<{MARGIN}}{outcome.replay}"
+        yield coloured(lines + replay, outcome.verdict)
 
 
 class _Tally:
@@ -302,32 +296,22 @@ class _Tally:
 
 
 def _drive(tally: _Tally, console: Console) -> None:
-    live = Live(console=console, auto_refresh=False, transient=True) if console.is_terminal else None
-    if live is not None:
-        live.start()
-    try:
+    with LinesBelow(console, lambda now: _below(tally.campaign, tally.board, now)) as below:
         while not tally.campaign.over:
             tally.step()
-            if live is not None:
-                live.update(Group(*_below(tally.campaign, tally.board)), refresh=True)
+            below.refresh(time.monotonic())
             time.sleep(POLL)
         tally.step(begin=False)
-    finally:
-        if live is not None:
-            live.stop()
 
 
-def _below(campaign: Campaign, board: Board) -> Iterator[RenderableType]:
-    for row in board.running:
-        yield running_line(row)
-    left, total = campaign.left(time.monotonic()), campaign.order.minutes * 60
+def _below(campaign: Campaign, board: Board, now: float) -> Iterator[RenderableType]:
+    yield from map(running_line, board.running)
+    left, total = campaign.left(now), campaign.order.minutes * 60
     counts = "  ".join(f"{number} {verdict.value}" for verdict, number in board.counts().items())
     ends = about_left(left) if left else "no further plan starts"
     if campaign.order.most is not None:
         ends = f"{len(board.done)} of {campaign.order.most} plans, {ends}"
-    bar = Table.grid(padding=(0, 2))
-    bar.add_row(Text(""), ProgressBar(total=total or 1, completed=(total - left) or 1, width=36), ends, counts)
-    yield bar
+    yield progress_bar(total or 1, (total - left) or 1, ends, counts)
 
 
 def _lost(attempt: Attempt, board: Board) -> Row:

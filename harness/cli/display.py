@@ -1,12 +1,14 @@
-"""The board on a terminal: finished scenarios scroll up, running ones and a bar stay below. A log gets plain lines."""
+"""Lines of runs on a terminal: finished ones scroll up, running ones stay below. A log gets plain lines."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterable, Iterator
+from typing import Self
 
 from rich.console import Console, Group, RenderableType
 from rich.live import Live
 from rich.progress_bar import ProgressBar
+from rich.status import Status
 from rich.table import Table
 from rich.text import Text
 
@@ -25,15 +27,17 @@ COLOURS = {
 SHOWN_REQUIREMENTS = 3
 
 
-class Display:
-    """Shows a board. Call `update` after each change, and `refresh` from time to time."""
+class LinesBelow:
+    """Lines that stay below all others on a terminal, as `lines` gives them at a time; a log has none.
 
-    def __init__(self, console: Console, board: Board) -> None:
-        self._console = console
-        self._board = board
+    `lines` takes monotonic seconds.
+    """
+
+    def __init__(self, console: Console, lines: Callable[[float], Iterable[RenderableType]]) -> None:
+        self._lines = lines
         self._live = Live(console=console, auto_refresh=False, transient=True) if console.is_terminal else None
 
-    def __enter__(self) -> Display:
+    def __enter__(self) -> Self:
         if self._live is not None:
             self._live.start()
         return self
@@ -42,14 +46,52 @@ class Display:
         if self._live is not None:
             self._live.stop()
 
+    def refresh(self, now: float) -> None:
+        if self._live is not None:
+            self._live.update(Group(*self._lines(now)), refresh=True)
+
+
+class Display(LinesBelow):
+    """Shows a board. Call `update` after each change, and `refresh` from time to time."""
+
+    def __init__(self, console: Console, board: Board) -> None:
+        super().__init__(console, lambda now: _below(board, now))
+        self._console = console
+        self._board = board
+
     def update(self, row: Row, now: float) -> None:
         if row.over:
             print_finished(self._console, row, max(map(len, self._board.rows)))
         self.refresh(now)
 
-    def refresh(self, now: float) -> None:
-        if self._live is not None:
-            self._live.update(Group(*_below(self._board, now)), refresh=True)
+
+class LineBelow:
+    """One line that changes, below all others on a terminal; a log has none."""
+
+    def __init__(self, console: Console, content: RenderableType = "") -> None:
+        self._console = console
+        self._status = Status(content, console=console)
+
+    def __enter__(self) -> Self:
+        if self._console.is_terminal:
+            self._status.start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._status.stop()
+
+
+def coloured(text: str, verdict: Verdict) -> Text:
+    """Return a text that begins with a verdict, in the colour of that verdict."""
+    lines = Text(text)
+    lines.stylize(COLOURS[verdict], 0, len(verdict.value))
+    return lines
+
+
+def progress_bar(total: float, completed: float, *notes: str) -> RenderableType:
+    bar = Table.grid(padding=(0, 2))
+    bar.add_row(Text(""), ProgressBar(total=total, completed=completed, width=36), *notes)
+    return bar
 
 
 def print_finished(console: Console, row: Row, name_width: int) -> None:
@@ -97,10 +139,7 @@ def _below(board: Board, now: float) -> Iterator[RenderableType]:
     if not total:
         yield Text("  collecting scenarios", "dim")
         return
-    left = board.left(now)
-    bar = Table.grid(padding=(0, 2))
-    bar.add_row(Text(""), ProgressBar(total=total, completed=done, width=36), f"{done} of {total}", about_left(left))
-    yield bar
+    yield progress_bar(total, done, f"{done} of {total}", about_left(board.left(now)))
 
 
 def _line(verdict: Text, title: str, note: Text, seconds: str) -> RenderableType:

@@ -12,8 +12,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from fencepost.harness.cli.commands.runs import RecheckOptions
+from fencepost.harness.cli.run_display import show_verdict
 from fencepost.harness.cli.spark import require_spark, run_on_spark
-from fencepost.harness.cli.verdicts import show_verdict
 from fencepost.harness.errors import UsageError
 from fencepost.harness.reproduction.rechecking import recheck as judge_again
 from fencepost.harness.targets.registry import open_run

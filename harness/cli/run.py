@@ -9,9 +9,8 @@ from rich.console import Console
 
 from fencepost.harness.cli.commands.runs import ReplayOptions, RunOptions
 from fencepost.harness.cli.plan import plan_to_run
+from fencepost.harness.cli.run_display import RunDisplay, Series, as_data, show_verdict
 from fencepost.harness.cli.run_progress import RunProgress
-from fencepost.harness.cli.series import Series
-from fencepost.harness.cli.verdicts import RunDisplay, as_data, show_verdict
 from fencepost.harness.engine.run import RunInterrupt
 from fencepost.harness.engine.run import run as run_plan
 from fencepost.harness.plan import Plan

@@ -14,8 +14,7 @@ from rich.console import Console
 from fencepost.harness.backends import check_backend
 from fencepost.harness.cli.commands.runs import ShrinkOptions
 from fencepost.harness.cli.eta import duration
-from fencepost.harness.cli.series import Series
-from fencepost.harness.cli.verdicts import show_verdict
+from fencepost.harness.cli.run_display import Series, show_verdict
 from fencepost.harness.disk_space import check_disk_space
 from fencepost.harness.engine.run import RunInterrupt, run
 from fencepost.harness.errors import HarnessError, UsageError

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 from rich.text import Text
 
 from fencepost.harness.cli.board import Board, Row
-from fencepost.harness.cli.display import COLOURS
+from fencepost.harness.cli.display import coloured
 from fencepost.harness.cli.eta import duration
 from fencepost.harness.report.text import summarise
 from fencepost.harness.terminal import counted
@@ -31,18 +31,11 @@ def summary(board: Board, now: float, width: int) -> Iterator[Text]:
     if slowest := board.slowest():
         yield Text("slowest: " + ", ".join(f"{row.scenario} {row.seconds:.1f} s" for row in slowest), "dim")
     yield from _quarantine(board)
-    yield from _planted_defects(board)
+    yield from planted_lines(each.planted_defect for row in board.done if (each := _verdict_of(row)) is not None)
     yield from _listed_differences(board)
     for row in board.failed:
         yield Text()
         yield _failure(row, width)
-
-
-def coloured(summarised: str, verdict: Verdict) -> Text:
-    """Return the lines of `summarise` with their first word in the colour of the verdict."""
-    text = Text(summarised)
-    text.stylize(COLOURS[verdict], 0, len(verdict.value))
-    return text
 
 
 def _failure(row: Row, width: int) -> Text:
@@ -73,15 +66,14 @@ def _quarantine(board: Board) -> Iterator[Text]:
             yield Text(f"{'quarantine':<{MARGIN}}{row.scenario}: {row.verdict.value}; {reason}")
 
 
-def _planted_defects(board: Board) -> Iterator[Text]:
-    saved = [each for row in board.done if (each := _verdict_of(row)) is not None]
-    for defect, number in Counter(each.planted_defect for each in saved if each.planted_defect).items():
-        yield planted_line(defect, number)
+def planted_lines(defects: Iterable[str]) -> Iterator[Text]:
+    """Yield a line for each planted defect, from those of all runs; empty means none.
 
-
-def planted_line(defect: str, number: int) -> Text:
-    """Return the line that keeps a suite or a campaign with a planted defect from reading like one of a real build."""
-    return Text(f"{'planted':<{MARGIN}}{defect} in {counted(number, 'run')}: no verdict about a real build", "bold")
+    It keeps a suite or a campaign from reading like one of a real build.
+    """
+    for defect, number in Counter(filter(None, defects)).items():
+        runs = counted(number, "run")
+        yield Text(f"{'planted':<{MARGIN}}{defect} in {runs}: no verdict about a real build", "bold")
 
 
 def _verdict_of(row: Row) -> RunVerdict | None:

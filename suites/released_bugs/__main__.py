@@ -12,7 +12,7 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
-from fencepost.harness.cli.series import Series
+from fencepost.harness.cli.run_display import Series
 from fencepost.harness.engine.run import RunInterrupt
 from fencepost.harness.errors import HarnessError
 from fencepost.harness.terminal import terminal

@@ -9,7 +9,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any, Literal
 
-from fencepost.harness.cli.series import Series
+from fencepost.harness.cli.run_display import Series
 from fencepost.harness.engine.run import run
 from fencepost.harness.errors import HarnessError
 from fencepost.harness.plan import Plan, load_plan

@@ -10,7 +10,7 @@ import pytest
 from fencepost.harness.catalogue import catalogue
 from fencepost.harness.checkers.owed import judged_requirements
 from fencepost.harness.cli.plan import plan_of
-from fencepost.harness.cli.series import Series
+from fencepost.harness.cli.run_display import Series
 from fencepost.harness.errors import HarnessError
 from fencepost.harness.plan import Plan
 from fencepost.harness.plan.checks import problems
