@@ -156,7 +156,7 @@ class ProcessBackend:
         children = dict(self._children)  # nodes start meanwhile, in another thread
         # The pid of one that has ended may be another program's by now.
         living = {name: child for name, child in children.items() if not child.exited.is_set()}
-        return {name: [each.pid for each in child.family(now)] for name, child in living.items()}
+        return {name: [process.pid for process in child.family(now)] for name, child in living.items()}
 
     def log(self, name: str) -> Path:
         return self._logs / f"{name}.log"
@@ -197,10 +197,10 @@ def _signal_group(group: int, number: signal.Signals) -> None:
 def _signal_family(child: _Child, number: signal.Signals) -> None:
     """Signal the group at once, then the helpers that left it."""
     _signal_group(child.pid, number)
-    for each in child.family(ProcessSnapshot()):
-        table.send(each, number)
+    for process in child.family(ProcessSnapshot()):
+        table.send(process, number)
 
 
 def _still_there(name: str, helpers: Iterable[Identity]) -> str:
-    pids = ", ".join(str(each.pid) for each in helpers)
+    pids = ", ".join(str(helper.pid) for helper in helpers)
     return f"what {name} started is still there {SETTLE:g} s after SIGKILL: pid {pids or 'unknown'}"

@@ -58,7 +58,6 @@ class ClockFile:
             _CURRENT.pack_into(mapped, len(MAGIC), number)
 
     def setting(self) -> ClockSetting:
-        """Return the current setting."""
         with self.path.open("r+b") as file, mmap.mmap(file.fileno(), _SIZE) as mapped:
             return ClockSetting(*_SETTING.unpack_from(mapped, _HEAD.size + self._current(mapped) * _SETTING.size))
 

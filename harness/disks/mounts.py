@@ -61,11 +61,11 @@ def unavailable_reason(*, others: bool = False) -> str | None:
 
 def at(point: Path) -> FuseMount | None:
     """The FUSE mount that lies over a directory, the uppermost."""
-    found = None
-    for each in mounts():
-        if each.kind.startswith("fuse") and each.point == str(point):
-            found = FuseMount(point, each.source, int(each.device.partition(":")[2]))
-    return found
+    uppermost = None
+    for mount in mounts():
+        if mount.kind.startswith("fuse") and mount.point == str(point):
+            uppermost = FuseMount(point, mount.source, int(mount.device.partition(":")[2]))
+    return uppermost
 
 
 def take_down(point: Path) -> None:

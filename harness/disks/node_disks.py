@@ -81,7 +81,7 @@ class NodeDisks:
 
     @_in_a_message
     def lose(self, nodes: Collection[str]) -> Mapping[str, LostWrites]:
-        found = {}
+        by_node = {}
         for node in nodes:
             lost = LostWrites({}, ())
             for path in self._paths(node):
@@ -91,8 +91,8 @@ class NodeDisks:
                 files = {name: (before, now) for name, (before, now) in answer["files"].items() if name != DURABLE}
                 lost = LostWrites({**lost.files, **files}, (*lost.names, *answer["names"]))
                 self._servers.unmount(path)
-            found[node] = lost
-        return found
+            by_node[node] = lost
+        return by_node
 
     @_in_a_message
     def durable(self, node: str) -> Collection[tuple[int, int]]:
@@ -131,8 +131,8 @@ class NodeDisks:
             return None
         with (path / file).open("rb") as opened:
             opened.seek(offset)
-            found = opened.read(1)
-        return found[0] if found else None
+            byte = opened.read(1)
+        return byte[0] if byte else None
 
     def _leave_durable(self, path: Path) -> None:
         """A file whose first bytes were made durable, and the others not."""
@@ -142,15 +142,15 @@ class NodeDisks:
             file.write(bytes(WRITTEN - FSYNCED))
 
     def _newest(self, node: str, file: str) -> tuple[Path, str]:
-        found = [
+        candidates = [
             (inside, path)
             for path in self._paths(node)
             for inside in _files(path)
             if fnmatchcase(inside, file) and (path / inside).stat().st_size
         ]
-        if not found:
+        if not candidates:
             raise CapabilityError(f"{node} has no file that matches {file!r} and holds anything")
-        inside, path = max(found)
+        inside, path = max(candidates)
         return path, inside
 
     def _holding(self, node: str, file: str) -> Path | None:

@@ -58,8 +58,8 @@ class Passthrough(mfusepy.Operations):  # type: ignore[misc]
     # Names
 
     def getattr(self, path: str, fh: int | None = None) -> dict[str, Any]:
-        found = os.fstat(fh) if fh is not None else self._place(path).stat(follow_symlinks=path == "/")
-        return {name.removesuffix("_ns"): getattr(found, name) for name in STAT}
+        status = os.fstat(fh) if fh is not None else self._place(path).stat(follow_symlinks=path == "/")
+        return {name.removesuffix("_ns"): getattr(status, name) for name in STAT}
 
     def readlink(self, path: str) -> str:
         return str(self._place(path).readlink())
@@ -121,8 +121,8 @@ class Passthrough(mfusepy.Operations):  # type: ignore[misc]
         return 0
 
     def statfs(self, path: str) -> dict[str, int]:
-        found = os.statvfs(self._root)
-        return {name: getattr(found, name) for name in dir(found) if name.startswith("f_") and name != "f_fsid"}
+        status = os.statvfs(self._root)
+        return {name: getattr(status, name) for name in dir(status) if name.startswith("f_") and name != "f_fsid"}
 
     # Directories
 

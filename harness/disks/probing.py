@@ -118,8 +118,8 @@ def _written(fd: int, size: int, began: float) -> DiskProbe:
         error = _name(refused)
     seconds = time.monotonic() - began
     os.posix_fadvise(fd, 0, 0, os.POSIX_FADV_DONTNEED)
-    found = os.pread(fd, size, 0)
-    return DiskProbe(error, seconds, len(found) - len(found.lstrip(new)))
+    content = os.pread(fd, size, 0)
+    return DiskProbe(error, seconds, len(content) - len(content.lstrip(new)))
 
 
 def _name(error: OSError) -> str:

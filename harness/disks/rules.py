@@ -74,10 +74,10 @@ class Rules:
         Return whether SIGKILL ended it.
         """
         until = time.monotonic() + rule.delay_ms / 1000
-        while (left := until - time.monotonic()) > 0 and self._rules.get(name) == rule:
+        while (remaining := until - time.monotonic()) > 0 and self._rules.get(name) == rule:
             if self._dying():
                 return True
-            time.sleep(min(left, SLICE))
+            time.sleep(min(remaining, SLICE))
         return False
 
 
@@ -96,7 +96,7 @@ def example(files: str | None) -> str:
         if rest[0] == "[" and "]" in rest[2:]:
             end = rest.index("]", 2)
             inside = rest[1:end]
-            text += next(each for each in map(chr, range(33, 127)) if fnmatchcase(each, f"[{inside}]"))
+            text += next(character for character in map(chr, range(33, 127)) if fnmatchcase(character, f"[{inside}]"))
             rest = rest[end + 1 :]
         else:
             text += "x" if rest[0] in "*?" else rest[0]
@@ -105,7 +105,7 @@ def example(files: str | None) -> str:
 
 
 def as_json(rule: DiskRule) -> dict[str, Any]:
-    return {**vars(rule), "operations": sorted(each.value for each in rule.operations)}
+    return {**vars(rule), "operations": sorted(operation.value for operation in rule.operations)}
 
 
 def from_json(fields: Mapping[str, Any]) -> DiskRule:

@@ -79,11 +79,11 @@ class _Commands:
         """Past the kernel and the log of what to undo, as a disk does it."""
         fd = os.open(path, os.O_RDWR | os.O_NOFOLLOW, dir_fd=self._folder)
         try:
-            if not (found := os.pread(fd, 1, offset)):
+            if not (byte_read := os.pread(fd, 1, offset)):
                 raise ValueError(f"{path} ends before byte {offset}")
-            now = found[0] ^ 1 << bit
+            now = byte_read[0] ^ 1 << bit
             os.pwrite(fd, bytes([now]), offset)
-            return found[0], now
+            return byte_read[0], now
         finally:
             os.close(fd)
 

@@ -170,7 +170,7 @@ class DiskServers:
 
     def _take_down(self, served: _DiskMount) -> None:
         self._ending.add(served.name)
-        known = mounts.at(served.point) is not None
+        is_mounted = mounts.at(served.point) is not None
         try:
             if not self._lives(served):
                 mounts.abort(served.point)
@@ -178,7 +178,7 @@ class DiskServers:
         finally:
             if not self._backend.await_end(served.name, ENDS_WITHIN) and self._runs(served):
                 self._backend.kill(served.name)
-        if known:
+        if is_mounted:
             self._records.gone("mount", str(served.point))
 
     def _command(self, served: _DiskMount, fsname: str) -> Command:
@@ -188,7 +188,7 @@ class DiskServers:
             "--aside": served.aside,
             "--control": served.control,
         }
-        argv = [sys.executable, "-m", MODULE, *(each for pair in paths.items() for each in map(str, pair))]
+        argv = [sys.executable, "-m", MODULE, *(argument for pair in paths.items() for argument in map(str, pair))]
         return Command([*argv, "--fsname", fsname, "--harness", str(os.getpid()), *self._options])
 
     def _found(self, point: Path) -> _DiskMount:

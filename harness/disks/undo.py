@@ -94,8 +94,8 @@ class UndoLog:
         """An fsync of the file has ended well: its bytes are durable, and, unless it lies elsewhere, all names are
         (`committed`)."""
         with self._lock:
-            if known := self._files.pop(_key(fd), None):
-                os.close(known.fd)
+            if kept := self._files.pop(_key(fd), None):
+                os.close(kept.fd)
 
     def committed(self) -> None:
         """Names are durable: some fsync has ended well."""

@@ -48,10 +48,10 @@ def toxiproxy() -> str:
 def java() -> str:
     """Check that Java reports version 17 or newer."""
     text = output("java", "-version")
-    found = re.search(r'version "(\d+)([^"]*)"', text)
-    if found is None or int(found[1]) < 17:
+    match = re.search(r'version "(\d+)([^"]*)"', text)
+    if match is None or int(match[1]) < 17:
         raise Unavailable(f"{shutil.which('java')} says {text.splitlines()[0]!r}; 17 or newer is needed")
-    return f"{found[1]}{found[2]}, {shutil.which('java')}"
+    return f"{match[1]}{match[2]}, {shutil.which('java')}"
 
 
 def _spark_jars() -> Path:
@@ -109,7 +109,7 @@ def spark() -> str:
     """Let Spark print its version, on the Java that jobs use."""
     jars = _spark_jars()
     text = output("java", "-cp", f"{jars}/*", "org.apache.spark.deploy.SparkSubmit", "--version", seconds=SPARK_SECONDS)
-    found = re.search(r"version (\d[\d.]*)", text)
-    if found is None:
+    match = re.search(r"version (\d[\d.]*)", text)
+    if match is None:
         raise Unavailable(f"Spark started and printed no version: {text[-120:]}")
-    return f"{found[1]}, {jars.parent}"
+    return f"{match[1]}, {jars.parent}"

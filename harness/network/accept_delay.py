@@ -40,7 +40,7 @@ def await_accept_delay(listeners: Collection[Endpoint], pid: int) -> None:
     """
 
     def missing() -> set[Endpoint]:
-        return set(listeners) - {each.local for each in sockets_of(pid) if each.state is SocketState.LISTEN}
+        return set(listeners) - {entry.local for entry in sockets_of(pid) if entry.state is SocketState.LISTEN}
 
     if not within(READY_WITHIN, lambda: not missing()):
         ports = ", ".join(map(str, sorted(missing())))

@@ -36,8 +36,8 @@ def state_folder() -> Path:
     folder = Path(runtime) / "fencepost" if runtime else Path(tempfile.gettempdir()) / f"fencepost-{os.getuid()}"
     with suppress(FileExistsError):
         folder.mkdir(mode=0o700, parents=True)
-    found = folder.lstat()
-    if not stat.S_ISDIR(found.st_mode) or found.st_uid != os.getuid() or found.st_mode & OF_OTHERS:
+    status = folder.lstat()
+    if not stat.S_ISDIR(status.st_mode) or status.st_uid != os.getuid() or status.st_mode & OF_OTHERS:
         raise UsageError(
             f"{folder} is not a folder in which only this user writes: remove it, or name another place in "
             "XDG_RUNTIME_DIR"
@@ -98,8 +98,8 @@ class Lease:
 
 def leases() -> list[LeaseFile]:
     """Every lease that names a run, held or left behind."""
-    found = (LeaseFile(path, _read(path)) for path in sorted(state_folder().glob("*.lease")))
-    return [lease for lease in found if lease.run is not None]
+    leases = (LeaseFile(path, _read(path)) for path in sorted(state_folder().glob("*.lease")))
+    return [lease for lease in leases if lease.run is not None]
 
 
 def forget(lease: LeaseFile) -> bool:

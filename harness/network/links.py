@@ -119,11 +119,13 @@ class ToxiproxyLinks:
     def taken(self, source: str, destination: str) -> Mapping[str, int]:
         ends = {proxy.listen for proxy in self._layout.proxies(source, destination)}
         with self._sock_diag(self._layout.link(source, destination)) as kernel:
-            return {str(each.remote): each.bytes for each in received(kernel) if each.local in ends}
+            return {
+                str(connection.remote): connection.bytes for connection in received(kernel) if connection.local in ends
+            }
 
     def cut_short(self, source: str, destination: str) -> Mapping[str, int]:
         proxies = self._layout.proxies(source, destination)
-        return {address: n for each in proxies for address, n in self._server(each).cut_short(each.name).items()}
+        return {address: n for proxy in proxies for address, n in self._server(proxy).cut_short(proxy.name).items()}
 
     def _refuse_if_paused(self, what: str, source: str, destination: str) -> None:
         for end in (source, destination):

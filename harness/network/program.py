@@ -17,5 +17,4 @@ GET = f"with Go: {BUILD}; or put the {PROGRAM} of release {RELEASE} on the PATH,
 
 
 def server_options(api: Endpoint) -> list[str]:
-    """Return the options: the API address."""
     return ["-host", api.host, "-port", str(api.port)]

@@ -88,15 +88,15 @@ def sockets_of(pid: int, tables: SocketTables | None = None) -> list[TcpSocket]:
 
 
 def _inodes(pid: int) -> set[str]:
-    found = set()
+    inodes = set()
     for entry in (PROC / str(pid) / "fd").iterdir():
         try:
             target = str(entry.readlink())
         except FileNotFoundError:  # closed meanwhile
             continue
         if target.startswith(_SOCKET):
-            found.add(target[len(_SOCKET) : -1])
-    return found
+            inodes.add(target[len(_SOCKET) : -1])
+    return inodes
 
 
 def _rows(pid: int, name: str) -> Iterator[_Row]:

@@ -37,14 +37,14 @@ def outgoing(
     listens, while what it accepted is still open. Connections between them stay within the node.
     """
     tables = tables or SocketTables()
-    sockets = [each for pid in pids for each in sockets_of(pid, tables)]
-    listening = own | {each.local for each in sockets if each.state is SocketState.LISTEN}
-    inside = listening | {each.local for each in sockets}
-    for each in sockets:
-        if each.remote is None or each.remote in inside or _any_address(each.local, listening):
+    sockets = [socket for pid in pids for socket in sockets_of(pid, tables)]
+    listening = own | {socket.local for socket in sockets if socket.state is SocketState.LISTEN}
+    inside = listening | {socket.local for socket in sockets}
+    for socket in sockets:
+        if socket.remote is None or socket.remote in inside or _any_address(socket.local, listening):
             continue
-        if each.state is SocketState.ESTABLISHED or not established:
-            yield each.remote
+        if socket.state is SocketState.ESTABLISHED or not established:
+            yield socket.remote
 
 
 def bypasses(layout: Layout, pids: Mapping[str, Collection[int]]) -> list[Bypass]:

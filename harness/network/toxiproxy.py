@@ -94,16 +94,16 @@ class Toxiproxy:
 
     def populate(self, proxies: Iterable[Proxy]) -> None:
         """Create all proxies in one call, then check the list: a proxy that could not bind is left out in silence."""
-        wanted = {proxy.name: proxy for proxy in proxies}
+        by_name = {proxy.name: proxy for proxy in proxies}
         body = [
             {"name": proxy.name, "listen": str(proxy.listen), "upstream": str(proxy.upstream), "enabled": True}
-            for proxy in wanted.values()
+            for proxy in by_name.values()
         ]
         self._call("post", "/populate", json=body)
-        there = self._call("get", "/proxies")
-        for name, proxy in wanted.items():
-            found = there.get(name)
-            if found is None or not found["enabled"] or found["listen"] != str(proxy.listen):
+        opened = self._call("get", "/proxies")
+        for name, proxy in by_name.items():
+            state = opened.get(name)
+            if state is None or not state["enabled"] or state["listen"] != str(proxy.listen):
                 raise LinksLost(
                     f"Toxiproxy at {self.api} did not open {proxy.listen} for {name}: another process holds that "
                     f"address; see the toxiproxy log of this run"
@@ -137,8 +137,8 @@ class Toxiproxy:
             self._call("delete", path, as_good=NOT_FOUND)
 
     def state(self, name: str) -> LinkState:
-        found = self._call("get", f"/proxies/{name}")
-        return LinkState(found["enabled"], frozenset(_toxics(found["toxics"])))
+        proxy = self._call("get", f"/proxies/{name}")
+        return LinkState(proxy["enabled"], frozenset(_toxics(proxy["toxics"])))
 
     def cut_short(self, name: str) -> dict[str, int]:
         """Return the bytes of requests that were passed on, by the address of the source, of connections whose
@@ -148,14 +148,14 @@ class Toxiproxy:
         has no connection of this proxy at all, as of a server that writes another log.
         """
         lines = [] if self._log is None else self._log.read_text("utf-8", "replace").splitlines()
-        found = [loads(line) for line in lines if TAKEN in line or REFUSED in line]
-        ours = [each for each in found if each["name"] == name]
+        entries = [loads(line) for line in lines if TAKEN in line or REFUSED in line]
+        ours = [entry for entry in entries if entry["name"] == name]
         if not ours:
             raise LinksLost(
                 f"the log of Toxiproxy at {self.api} does not tell what became of the bytes in {name}: use the "
                 f"release that make builds, and leave LOG_LEVEL unset"
             )
-        links = {str(each["link"]): int(each["bytes"]) for each in ours if "link" in each}
+        links = {str(entry["link"]): int(entry["bytes"]) for entry in ours if "link" in entry}
         return {link.removesuffix(UPSTREAM): count for link, count in links.items() if link.endswith(UPSTREAM)}
 
     def _call(self, method: str, path: str, *, as_good: int | None = None, json: Any = None) -> Any:
@@ -195,10 +195,10 @@ def described(toxic: Toxic) -> list[dict[str, Any]]:
     ]
 
 
-def _toxics(found: Iterable[Mapping[str, Any]]) -> Iterator[Toxic]:
+def _toxics(toxics: Iterable[Mapping[str, Any]]) -> Iterator[Toxic]:
     """Decode what `add` made; a harm is there once all of its parts are."""
-    there = {str(each["name"]): each["attributes"] for each in found}
+    attributes = {str(toxic["name"]): toxic["attributes"] for toxic in toxics}
     for harm, stream in product(Harm, Stream):
         names = [part["name"] for part in described(Toxic(harm, stream))]
-        if there.keys() >= set(names):
-            yield Toxic(harm, stream, there[names[0]][_PARTS[harm][0].attribute])
+        if attributes.keys() >= set(names):
+            yield Toxic(harm, stream, attributes[names[0]][_PARTS[harm][0].attribute])

@@ -25,18 +25,18 @@ class ProcessSnapshot:
         A helper that leads a session of its own is known by its parent as long as that lives, and by the token in its
         environment; only one that gives up all three is not found.
         """
-        found = {
-            each.pid: each
-            for each, relation in self._all.items()
-            if leader in (each.pid, relation.session) or (token and self._token(each.pid) == token)
+        family = {
+            identity.pid: identity
+            for identity, relation in self._all.items()
+            if leader in (identity.pid, relation.session) or (token and self._token(identity.pid) == token)
         }
-        while more := {
-            each.pid: each
-            for each, relation in self._all.items()
-            if each.pid not in found and relation.parent in (leader, *found)
+        while children := {
+            identity.pid: identity
+            for identity, relation in self._all.items()
+            if identity.pid not in family and relation.parent in (leader, *family)
         }:
-            found |= more
-        return list(found.values())
+            family |= children
+        return list(family.values())
 
     def _token(self, pid: int) -> str:
         if pid not in self._tokens:
@@ -47,10 +47,10 @@ class ProcessSnapshot:
 def end_family(leader: int, token: str, timeout: float) -> list[Identity]:
     """SIGKILL all of a family until none is left. Return those that are still there after `timeout` seconds."""
     deadline = time.monotonic() + timeout
-    while left := ProcessSnapshot().family(leader, token):
-        for each in left:
-            table.kill(each)
+    while living := ProcessSnapshot().family(leader, token):
+        for identity in living:
+            table.kill(identity)
         if time.monotonic() > deadline:
             break
         time.sleep(ASK_EVERY)
-    return left
+    return living

@@ -84,12 +84,12 @@ def living(records: Sequence[StartRecord]) -> list[tuple[StartRecord, Identity]]
     open_records = {record.token: record for record in records if record.boot == boot}
     if not open_records:
         return []
-    found = {
+    by_identity = {
         identity: record
         for record in open_records.values()
         if (identity := record.identity) is not None and table.is_alive(identity)
     }
     for identity in table.all_processes():
-        if identity not in found and (record := open_records.get(table.variable(identity.pid, TOKEN))):
-            found[identity] = record
-    return [(record, identity) for identity, record in found.items()]
+        if identity not in by_identity and (record := open_records.get(table.variable(identity.pid, TOKEN))):
+            by_identity[identity] = record
+    return [(record, identity) for identity, record in by_identity.items()]

@@ -93,15 +93,15 @@ class ResourceRecords:
 def read_resources(run: Path) -> list[RecordedResource]:
     """Return the resources that a run made and did not remove, in order. Torn lines are skipped: a
     torn intent was never acted on, and what a torn `gone` names is not there any more."""
-    found: dict[tuple[str, str], RecordedResource] = {}
+    resources: dict[tuple[str, str], RecordedResource] = {}
     for line in json_lines(run / RESOURCES):
         match line:
             case {"phase": "intent", "kind": kind, "id": str(id), "token": str(token), "boot": str(boot), **details}:
                 if kind in KINDS:
-                    found[kind, id] = RecordedResource(kind, id, token, boot, details)
-            case {"phase": "made", "kind": kind, "id": id, **details} if (kind, id) in found:
-                earlier = found[kind, id]
-                found[kind, id] = replace(earlier, details={**earlier.details, **details})
+                    resources[kind, id] = RecordedResource(kind, id, token, boot, details)
+            case {"phase": "made", "kind": kind, "id": id, **details} if (kind, id) in resources:
+                earlier = resources[kind, id]
+                resources[kind, id] = replace(earlier, details={**earlier.details, **details})
             case {"phase": "gone", "kind": kind, "id": id}:
-                found.pop((kind, id), None)
-    return list(found.values())
+                resources.pop((kind, id), None)
+    return list(resources.values())

@@ -58,7 +58,7 @@ def processor_times(pid: int) -> ProcessorTimes:
     total = processor_time(pid)
     try:
         for task in (PROC / str(pid) / "task").iterdir():
-            used, delay = (int(each) / 1e9 for each in (task / "schedstat").read_text().split()[:2])
+            used, delay = (int(nanoseconds) / 1e9 for nanoseconds in (task / "schedstat").read_text().split()[:2])
             if (task / "comm").read_text().startswith(_COMPILERS):
                 compilers[int(task.name)] = used
             else:

@@ -134,8 +134,8 @@ def _counted(verdict: RunVerdict | None) -> Counter[Key]:
 
 def _of(verdict: RunVerdict, keys: Counter[Key]) -> Iterator[Finding]:
     """Yield the findings with these keys; of equal ones, the last."""
-    left = Counter(keys)
+    remaining = Counter(keys)
     for finding in reversed(verdict.findings):
-        if left[_key(finding)] > 0:
-            left[_key(finding)] -= 1
+        if remaining[_key(finding)] > 0:
+            remaining[_key(finding)] -= 1
             yield finding

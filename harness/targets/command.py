@@ -135,7 +135,7 @@ class CommandDriver:
             return False
         with log.open("rb") as file:
             file.seek(begin)
-            return any(re.search(line.says, each.decode(errors="replace")) for each in file)
+            return any(re.search(line.says, output.decode(errors="replace")) for output in file)
 
     def _command_line(self, node: Node) -> Sequence[str]:
         command = self._template.command
@@ -146,7 +146,7 @@ class CommandDriver:
 
     def _argv(self, templates: Iterable[str], variables: Mapping[str, Any]) -> list[str]:
         """Return a command line. A program that is named by a relative path is in the folder of the target file."""
-        program, *arguments = (self._rendered(each, variables) for each in templates)
+        program, *arguments = (self._rendered(template, variables) for template in templates)
         if "/" in program and not self._template.image:
             program = str(self.file.folder / program)
         return [program, *arguments]

@@ -197,7 +197,7 @@ class TargetFile(PlanModel):
     @property
     def catalogue_files(self) -> tuple[Path, ...]:
         """The files of `catalogues`. Of one that does not exist it is the path where it should be."""
-        places = [[folder / each for folder in self.beside] for each in self.catalogues]
+        places = [[folder / catalogue for folder in self.beside] for catalogue in self.catalogues]
         return tuple(next((path for path in paths if path.is_file()), paths[-1]) for paths in places)
 
     def properties(self, node: Node, timing: Timing) -> dict[str, str]:
@@ -218,12 +218,12 @@ class TargetFile(PlanModel):
         Of two releases, one of them is enough; a level needs both. Raise UsageError if two releases are named, and
         nodes cannot be upgraded from one to the other.
         """
-        listed = tuple(each for each in self.differences if within(version, each.releases))
-        known_bugs = tuple(each for each in self.known_bugs if within(version, each.releases))
+        listed = tuple(difference for difference in self.differences if within(version, difference.releases))
+        known_bugs = tuple(bug for bug in self.known_bugs if within(version, bug.releases))
         releases = release_range(version)
         levels = {
-            name: each
-            for name, each in self.levels.items()
+            name: level
+            for name, level in self.levels.items()
             if all(within(one, self.level_releases.get(name)) for one in releases or (version,))
         }
         if releases:
@@ -233,7 +233,7 @@ class TargetFile(PlanModel):
                 )
             levels |= self.upgrade_rules(version).levels(releases)
         capabilities = frozenset(
-            each for each in self.capabilities if within(version, self.capability_releases.get(each))
+            capability for capability in self.capabilities if within(version, self.capability_releases.get(capability))
         )
         found = self.model_copy(
             update={
@@ -246,7 +246,7 @@ class TargetFile(PlanModel):
         found._missing_features = frozenset(
             name
             for name, served_by in self.features.items()
-            if not all(within(each, served_by) for each in releases or (version,))
+            if not all(within(release, served_by) for release in releases or (version,))
         )
         return found
 
@@ -284,19 +284,19 @@ class TargetFile(PlanModel):
             raise UsageError(f"{self.name} has no release {version!r}: its releases are {self.releases}{sources}")
         if self.published and version not in self.published and not is_build(version):
             near = nearest(version, self.published)
-            known = f"{'are' if len(near) > 1 else 'is'} {' and '.join(near)}"
-            raise UsageError(f"{self.name} has no release {version!r}; the nearest known {known}{sources}")
+            neighbours = f"{'are' if len(near) > 1 else 'is'} {' and '.join(near)}"
+            raise UsageError(f"{self.name} has no release {version!r}; the nearest known {neighbours}{sources}")
 
     def check_levels(self, plan: Plan) -> None:
         """Raise UsageError if the plan names a protocol level that this target does not have."""
-        wanted = [plan.level, *(node.level for node in plan.topology.nodes)]
-        wanted += [step.level for step in plan.steps if isinstance(step, Roll) and step.level is not None]
-        for level in wanted:
+        levels = [plan.level, *(node.level for node in plan.topology.nodes)]
+        levels += [step.level for step in plan.steps if isinstance(step, Roll) and step.level is not None]
+        for level in levels:
             if level is not None and level not in self.levels:
-                known = ", ".join(self.levels) or "none"
+                names = ", ".join(self.levels) or "none"
                 only = self.level_releases.get(level)
                 why = f" here: it is one of the releases {only}, and of two releases both have to be" if only else ""
-                raise UsageError(f"{self.name} has no protocol level {level!r}{why}; its levels: {known}")
+                raise UsageError(f"{self.name} has no protocol level {level!r}{why}; its levels: {names}")
 
     def check_roles(self, plan: Plan) -> None:
         """Raise UsageError if the plan has no node of a role without which no cluster of the dialect serves."""
@@ -343,7 +343,7 @@ def workload_kinds(plan: Plan) -> Iterator[WorkloadKind]:
     memberships = [each for consumer in plan.workload.consumers if (each := consumer.membership) is not None]
     if memberships:
         yield "groups"
-    if any(each.static for each in memberships):
+    if any(membership.static for membership in memberships):
         yield "static-members"
     if any(producer.transactions for producer in plan.workload.producers):
         yield "transactions"

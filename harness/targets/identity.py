@@ -30,7 +30,7 @@ def read_properties(path: Path) -> dict[str, str]:
     except FileNotFoundError:
         return {}
     pairs = (line.partition("=") for line in lines if not line.startswith("#"))
-    return {key.strip(): value.strip() for key, found, value in pairs if found}
+    return {key.strip(): value.strip() for key, equals, value in pairs if equals}
 
 
 def change_property(path: Path, key: str, value: str) -> None:

@@ -102,7 +102,6 @@ class ApacheKafkaZk:
         return f"prepared-zk-{self.version}"
 
     def _record(self, folder: Path) -> None:
-        """Record the classes of a broker that is started and stopped alone."""
         scratch = folder.parent
         properties = scratch / "node.properties"
         with self._servers.standalone(scratch) as zookeeper:

@@ -61,13 +61,13 @@ class ApacheKafka:
             "listeners": listeners.listeners(node),
             "controller.listener.names": "CONTROLLER",
             "listener.security.protocol.map": listeners.SECURITY,
-            "log.dirs": ",".join(str(each.absolute()) for each in installation.log_dirs(node)),
+            "log.dirs": ",".join(str(log_dir.absolute()) for log_dir in installation.log_dirs(node)),
         }
         if node.is_broker:
             properties["inter.broker.listener.name"] = "INTERNAL"
         advertised = listeners.advertised_listeners(node, layout).split(",")
         if major_minor(self.version) < CONTROLLERS_ADVERTISE:
-            advertised = [each for each in advertised if not each.startswith("CONTROLLER:")]
+            advertised = [listener for listener in advertised if not listener.startswith("CONTROLLER:")]
         if advertised:
             properties["advertised.listeners"] = ",".join(advertised)
         return properties | self.file.properties(node, installation.timing)
@@ -104,8 +104,8 @@ class ApacheKafka:
 
     def _format_voter(self, node: Node, installation: Installation) -> None:
         voters = installation.layout.first_voters
-        directories = ((each, _directory_id(each, installation)) for each in voters)
-        named = (f"{listeners.voter(each)}:{directory}" for each, directory in directories)
+        directories = ((voter, _directory_id(voter, installation)) for voter in voters)
+        named = (f"{listeners.voter(voter)}:{directory}" for voter, directory in directories)
         begins = ["--initial-controllers", ",".join(named)] if len(voters) > 1 else ["--standalone"]
         ids = ["--cluster-id", installation.cluster_id, "--config", str(installation.properties(node))]
         storage_tool(self.version, self._java, installation.log_dirs(node), *ids, *begins)

@@ -95,7 +95,10 @@ def _unanswered(error: NoAnswer) -> str:
 def _unlisted(brokers: Collection[Node], installation: Installation) -> str | None:
     of_plan = {node.id for node in installation.layout.brokers}
     for node in brokers:
-        listed = {int(each.node_id): f"{each.node_id} at {each.host}:{each.port}" for each in _metadata(node).brokers}
+        listed = {
+            int(broker.node_id): f"{broker.node_id} at {broker.host}:{broker.port}"
+            for broker in _metadata(node).brokers
+        }
         seen = f"it lists {', '.join(listed.values()) or 'none'}"
         # A broker that lists nothing yet, or its peers before itself, may still do so.
         if listed and not of_plan & listed.keys():
@@ -103,7 +106,7 @@ def _unlisted(brokers: Collection[Node], installation: Installation) -> str | No
                 f"{node.name} lists no broker of the plan in its Metadata: {seen}; the plan's id is {node.id}. A broker"
                 " with an id of its own needs that as its `id` in the `topology` of the plan"
             )
-        if missing := [f"{each.name} (id {each.id})" for each in brokers if each.id not in listed]:
+        if missing := [f"{broker.name} (id {broker.id})" for broker in brokers if broker.id not in listed]:
             return f"{node.name} does not list {', '.join(missing)} in its Metadata: {seen}"
     return None
 
@@ -115,8 +118,10 @@ def _leads(node: Node, installation: Installation, topic: str) -> bool:
     asked = Listener.CONTROLLER
     with connect(node.endpoint(asked), TIMEOUT_S, credentials(asked, installation)) as connection:
         answer = connection.call(request, DescribeQuorumResponse)
-    found = [partition for topic in answer.topics for partition in topic.partitions]
-    return any(each.error_code is ErrorCode.none and each.leader_id == node.quorum_id for each in found)
+    partitions = [partition for topic in answer.topics for partition in topic.partitions]
+    return any(
+        partition.error_code is ErrorCode.none and partition.leader_id == node.quorum_id for partition in partitions
+    )
 
 
 def _leads_if_there(node: Node, installation: Installation, topic: str) -> bool:

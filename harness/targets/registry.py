@@ -59,7 +59,6 @@ class LoadedTarget:
         return {**_inherited(self.path, self.data), **self.data}
 
     def error(self, key: str, message: str) -> YamlFileError:
-        """Return the error for the value of a key."""
         return YamlFileError([f"`{key}` at {self.path}:{line_of(self.data, [key])}: {message}"])
 
 
@@ -95,7 +94,7 @@ def load(reference: str) -> Target:
         refuse_defect(reference)
     try:
         releases = release_range(version)
-        made = [driver(loaded.file, each) for each in releases or (version,)]
+        made = [driver(loaded.file, release) for release in releases or (version,)]
     except TypeError as error:
         raise loaded.error("driver", f"{loaded.file.driver} cannot be made: {error}") from error
     _refuse_owned(loaded, getattr(made[0], "owned", frozenset()))
@@ -106,7 +105,7 @@ def _refuse_owned(loaded: LoadedTarget, owned: Collection[str]) -> None:
     """Raise YamlFileError if the file, or one that it extends, gives nodes a key that its driver sets."""
     wrong = []
     for section, where in _KEYS.items():
-        path = next((each for each in _lineage(loaded.path) if section in _data(each)), None)
+        path = next((file for file in _lineage(loaded.path) if section in _data(file)), None)
         if path is None:
             continue
         data = _data(path)
@@ -157,8 +156,8 @@ def find(reference: str) -> tuple[LoadedTarget, str]:
     else:
         name, _, version = reference.partition(":")
         loaded = _named(name)
-    for each in loaded.file.catalogue_files:
-        add_catalogue(each)
+    for catalogue in loaded.file.catalogue_files:
+        add_catalogue(catalogue)
     version = version or loaded.file.version
     return replace(loaded, file=loaded.file.at(version)), version
 
@@ -175,9 +174,9 @@ def keep_copy(name: str, folder: RunFolder) -> None:
     if data.get("extends") not in (None, *shipped_names()):  # it may be unknown where the run is judged
         data = {**loaded.inheritable, "extends": None}
     data["folder"] = str(file.folder)
-    data["catalogues"] = [each.name for each in file.catalogues]
+    data["catalogues"] = [catalogue.name for catalogue in file.catalogues]
     folder.target.parent.mkdir()
-    modules = (module_file(each, place) for each in file.checkers for place in file.beside)
+    modules = (module_file(module, place) for module in file.checkers for place in file.beside)
     for path in {*file.catalogue_files, *filter(None, modules)}:
         shutil.copyfile(path, folder.target.parent / path.name)
     with folder.target.open("w", encoding="utf-8") as text:
@@ -203,7 +202,7 @@ def _add(path: Path) -> LoadedTarget:
     loaded = _read(path)
     if loaded.file.name in shipped_names() and path.parent != FILES.resolve():
         raise loaded.error("name", f"{loaded.file.name} is a shipped target; give yours another name")
-    others = [str(each) for each in _files_of_user() if each != path]
+    others = [str(file) for file in _files_of_user() if file != path]
     os.environ[VARIABLE] = os.pathsep.join([str(path), *others])
     return loaded
 
@@ -222,17 +221,17 @@ def _path_of(name: str) -> Path:
         return shipped
     if name in (points := installed(TARGETS)):
         return _file_of(points[name])
-    known = names()
-    near = difflib.get_close_matches(name, known, n=1)
+    targets = names()
+    near = difflib.get_close_matches(name, targets, n=1)
     hint = f"did you mean {near[0]}? " if near else ""
     raise UnknownTarget(
-        f"there is no target {name!r}: {hint}the targets are {', '.join(known)}; a file of your own is named by its "
+        f"there is no target {name!r}: {hint}the targets are {', '.join(targets)}; a file of your own is named by its "
         f"path, such as ./acme.yaml, or listed in {VARIABLE}"
     )
 
 
 def _files_of_user() -> list[Path]:
-    return [Path(each) for each in os.environ.get(VARIABLE, "").split(os.pathsep) if each]
+    return [Path(entry) for entry in os.environ.get(VARIABLE, "").split(os.pathsep) if entry]
 
 
 def _file_of(point: EntryPoint) -> Path:
@@ -281,9 +280,9 @@ def _checked(path: Path, modified: int, size: int) -> LoadedTarget:
                 "both"
             ]
         )
-    for each in loaded.file.catalogue_files:
-        if not each.is_file():
-            raise loaded.error("catalogues", f"there is no file {each}")
+    for catalogue in loaded.file.catalogue_files:
+        if not catalogue.is_file():
+            raise loaded.error("catalogues", f"there is no file {catalogue}")
     return loaded
 
 
@@ -303,14 +302,14 @@ def _inherited(path: Path, data: CommentedMap) -> dict[str, Any]:
 
 def _lineage(path: Path) -> list[Path]:
     """Return a file and those that it extends, as far as they are there; each once, if they extend each other."""
-    found: list[Path] = []
-    while path not in found:
-        found.append(path)
+    files: list[Path] = []
+    while path not in files:
+        files.append(path)
         try:
             path = _path_of(str(_data(path)["extends"]))
         except (KeyError, UnknownTarget):
             break
-    return found
+    return files
 
 
 def _driver(loaded: LoadedTarget) -> Callable[[TargetFile, str], Target]:

@@ -30,22 +30,22 @@ Releases = Annotated[str, AfterValidator(_checked)]
 
 def nearest(version: str, published: Sequence[str]) -> list[str]:
     """Return the published releases next to a version: the last before it and the first after it."""
-    wanted = _release(version)
-    known = sorted(published, key=Version)
-    if wanted is None:
-        return known[-1:]
+    release = _release(version)
+    releases = sorted(published, key=Version)
+    if release is None:
+        return releases[-1:]
     return [
-        *[each for each in known if Version(each) < wanted][-1:],
-        *[each for each in known if Version(each) > wanted][:1],
+        *[other for other in releases if Version(other) < release][-1:],
+        *[other for other in releases if Version(other) > release][:1],
     ]
 
 
 def line_before(version: str, published: Sequence[str]) -> str | None:
     """Return the newest published release of an earlier minor version than this one; None if there is none."""
-    wanted = _release(version)
-    if wanted is None:
+    release = _release(version)
+    if release is None:
         return None
-    earlier = [each for each in published if Version(each).release[:2] < wanted.release[:2]]
+    earlier = [other for other in published if Version(other).release[:2] < release.release[:2]]
     return max(earlier, key=Version, default=None)
 
 
@@ -54,14 +54,14 @@ def never_run(published: Iterable[str], tested: Collection[str]) -> list[str]:
 
     Of a line of which none was run they are newer than all that were: old lines may be left out.
     """
-    ran = [Version(each) for each in tested]
-    found = []
-    for each in sorted(published, key=Version):
-        version = Version(each)
+    ran = [Version(release) for release in tested]
+    missing = []
+    for release in sorted(published, key=Version):
+        version = Version(release)
         line = [run for run in ran if run.release[:2] == version.release[:2]]
         if not ran or version > max(line or ran):
-            found.append(each)
-    return found
+            missing.append(release)
+    return missing
 
 
 def is_build(version: str) -> bool:
@@ -77,7 +77,7 @@ def within(version: str, releases: Releases | None) -> bool:
     if releases is None:
         return True
     if both := release_range(version):
-        return any(within(each, releases) for each in both)
+        return any(within(release, releases) for release in both)
     release = _release(version)
     return release is not None and SpecifierSet(releases).contains(release, prereleases=True)
 

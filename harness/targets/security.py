@@ -25,7 +25,6 @@ def credentials(listener: Listener, installation: Installation) -> Credentials |
 
 
 def acls_file(node: Node, installation: Installation) -> Path:
-    """Return the path of a node's access control list."""
     return installation.home(node) / "acls"
 
 

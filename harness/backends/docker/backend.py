@@ -129,9 +129,9 @@ class DockerBackend:
         """Return them by descent: what loses its parent in a container becomes a child of its first process."""
         now = ProcessSnapshot()
         running = dict(self._running)  # nodes start meanwhile, in another thread
-        living = {name: each.identity for name, each in running.items() if each.identity is not None}
+        living = {name: container.identity for name, container in running.items() if container.identity is not None}
         return {
-            name: [each.pid for each in now.family(identity.pid)]
+            name: [process.pid for process in now.family(identity.pid)]
             for name, identity in living.items()
             if table.is_alive(identity)
         }
@@ -142,13 +142,15 @@ class DockerBackend:
     def exit_summary(self, name: str) -> str:
         container = self._running[name]
         container.exited.wait(SETTLE)
-        said = exit_summary(name, container.exit_code, self.log(name))
-        return f"{said}\n  (the kernel ended it: it was out of memory)" if container.out_of_memory else said
+        summary = exit_summary(name, container.exit_code, self.log(name))
+        return f"{summary}\n  (the kernel ended it: it was out of memory)" if container.out_of_memory else summary
 
     def stop_all(self) -> None:
         with ThreadPoolExecutor(AT_ONCE) as pool:
-            removals = [pool.submit(self._containers.remove, each) for each in reversed(self._running.values())]
-        if errors := [str(error) for each in removals if (error := each.exception()) is not None]:
+            removals = [
+                pool.submit(self._containers.remove, container) for container in reversed(self._running.values())
+            ]
+        if errors := [str(error) for removal in removals if (error := removal.exception()) is not None]:
             raise InfrastructureError("; ".join(errors))
 
     def container_of(self, name: str) -> Container:

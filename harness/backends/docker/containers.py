@@ -137,7 +137,7 @@ class Containers:
 
     def _host(self, spec: ContainerSpec) -> Any:
         log = {spec.log: str(spec.log)}
-        binds = [f"{here}:{there}:rw" for here, there in {**spec.shared, **log}.items()]
+        binds = [f"{here}:{inside}:rw" for here, inside in {**spec.shared, **log}.items()]
         binds += [f"{path}:{path}:ro" for path in spec.read_only]
         return self._api.create_host_config(
             binds=binds,

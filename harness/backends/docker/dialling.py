@@ -38,14 +38,14 @@ def _opened(folder: Path, timeout: float, /, **request: object) -> socket.socket
         try:
             _connect(agent, folder)
             agent.sendall(json.dumps(request).encode() + b"\n")
-            said, descriptors, _, _ = socket.recv_fds(agent, 4096, 1)
+            answer, descriptors, _, _ = socket.recv_fds(agent, 4096, 1)
         except OSError as error:
             raise InfrastructureError(f"the agent of the pod at {folder} does not answer: {error}") from error
     if descriptors:
         return socket.socket(fileno=descriptors[0])
-    if not said:
+    if not answer:
         raise InfrastructureError(f"the agent of the pod at {folder} ended before it answered")
-    number = json.loads(said).get("errno", errno.EIO)
+    number = json.loads(answer).get("errno", errno.EIO)
     # OSError makes of a number the class that belongs to it: ConnectionRefusedError, TimeoutError.
     raise OSError(number, os.strerror(number))
 

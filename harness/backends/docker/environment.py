@@ -125,8 +125,8 @@ class PodEnvironment:
         with ThreadPoolExecutor(AT_ONCE) as pool:
             try:
                 starts = [pool.submit(pod.start, containers, tag, network) for pod in self._pods.values()]
-                for each in starts:
-                    each.result()
+                for start in starts:
+                    start.result()
             except BaseException:  # removal must see every container, so wait until no start is under way
                 pool.shutdown(cancel_futures=True)
                 raise
@@ -136,8 +136,8 @@ class PodEnvironment:
     def _remove_pods(self, containers: Containers) -> None:
         with ThreadPoolExecutor(AT_ONCE) as pool:
             removals = [pool.submit(pod.remove, containers) for pod in self._pods.values()]
-        for each in removals:
-            each.result()
+        for removal in removals:
+            removal.result()
 
     def _machine_exited(self, name: str, exit_code: int) -> None:
         self._broken.append(self._machine.exit_summary(name))

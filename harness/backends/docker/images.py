@@ -111,7 +111,7 @@ def java_image(kind: str, jars: tuple[Path, ...]) -> Image:
     context["record"] = DOCKERFILES / kind / "record"
     if kind == "zookeeper":
         return Image(kind, "ZooKeeper", context)
-    version = next((found[1] for jar in jars if (found := re.match(r"kafka_2\.\d+-([\d.]+)\.jar", jar.name))), "0")
+    version = next((match[1] for jar in jars if (match := re.match(r"kafka_2\.\d+-([\d.]+)\.jar", jar.name))), "0")
     return Image(kind, f"Apache Kafka {version}", context, (("KAFKA_VERSION", version),))
 
 

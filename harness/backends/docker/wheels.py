@@ -79,7 +79,11 @@ def _locked_versions() -> list[str]:
 def _required(requirements: Iterable[str] | None) -> list[str]:
     """Return the names of those that are needed here without any extra."""
     parsed = map(Requirement, requirements or ())
-    return [each.name for each in parsed if each.marker is None or each.marker.evaluate({"extra": ""})]
+    return [
+        requirement.name
+        for requirement in parsed
+        if requirement.marker is None or requirement.marker.evaluate({"extra": ""})
+    ]
 
 
 def _fetch(versions: list[str], folder: Path) -> None:

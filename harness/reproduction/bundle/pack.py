@@ -57,7 +57,7 @@ def bundle(folder: RunFolder, out: Path) -> Path:
         plant_again(manifest.planted_defect)
     target = targets.load(plan.target)
     target.prepare()
-    found = topology(plan, target)
+    cluster = topology(plan, target)
     name = out.name.removesuffix(".gz").removesuffix(".tar").removesuffix(".tgz")
     out.parent.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(dir=out.parent, prefix=".bundle-") as scratch:
@@ -67,12 +67,12 @@ def bundle(folder: RunFolder, out: Path) -> Path:
         if not folder.report.is_file():
             write_report(folder)
         _copy_run(folder, root / "run")
-        _write_images(found, root / "images")
-        write_links(found, root / "images" / "pod" / "links")
-        for kind in found.images:
+        _write_images(cluster, root / "images")
+        write_links(cluster, root / "images" / "pod" / "links")
+        for kind in cluster.images:
             if kind != "pod":
-                write_nodes(target, found, root / "images" / kind / "nodes")
-        _render(folder, plan, manifest.target_version if manifest is not None else target.version, found, root)
+                write_nodes(target, cluster, root / "images" / kind / "nodes")
+        _render(folder, plan, manifest.target_version if manifest is not None else target.version, cluster, root)
         draft = Path(scratch) / "bundle"
         with tarfile.open(draft, "w:gz", compresslevel=6) as archive:
             archive.add(root, arcname=name, filter=_without_owner)
@@ -96,8 +96,8 @@ def _copy_run(folder: RunFolder, into: Path) -> None:
     shutil.copytree(folder.path, into, symlinks=False, ignore=ignored)
 
 
-def _write_images(found: Topology, into: Path) -> None:
-    for kind, image in found.images.items():
+def _write_images(cluster: Topology, into: Path) -> None:
+    for kind, image in cluster.images.items():
         for place, path in image.context.items():
             target = into / kind / place
             target.parent.mkdir(parents=True, exist_ok=True)
@@ -118,8 +118,8 @@ def _node_lines() -> Iterator[str]:
     yield f"COPY --chown={OWNER}:{OWNER} nodes/ {INSIDE}/nodes/"
 
 
-def _render(folder: RunFolder, plan: Plan, version: str, found: Topology, root: Path) -> None:
-    planned = schedule(read_journal(folder.journal), found.links())
+def _render(folder: RunFolder, plan: Plan, version: str, cluster: Topology, root: Path) -> None:
+    planned = schedule(read_journal(folder.journal), cluster.links())
     environment = Environment(
         loader=FileSystemLoader(DOCKERFILES / "compose"),
         undefined=StrictUndefined,
@@ -127,18 +127,18 @@ def _render(folder: RunFolder, plan: Plan, version: str, found: Topology, root: 
         lstrip_blocks=True,
         keep_trailing_newline=True,
     )
-    words = _words(folder, plan, version, found, planned)
+    words = _words(folder, plan, version, cluster, planned)
     for name in ("compose.yaml", "faults.sh", "README.md"):
         (root / name).write_text(environment.get_template(f"{name}.j2").render(words), encoding="utf-8")
     (root / "faults.sh").chmod(0o755)
 
 
-def _words(folder: RunFolder, plan: Plan, version: str, found: Topology, planned: Schedule) -> dict[str, Any]:
+def _words(folder: RunFolder, plan: Plan, version: str, cluster: Topology, planned: Schedule) -> dict[str, Any]:
     verdict = stored_verdict(folder)
-    servers = [service.node.name for service in found.services if service.node.is_zookeeper]
+    servers = [service.node.name for service in cluster.services if service.node.is_zookeeper]
     volumes = {
         service.node.name: service.node.duplicate_of or "" if service.node.directory == "same" else service.node.name
-        for service in found.services
+        for service in cluster.services
     }
     return {
         "run": folder.name,
@@ -150,22 +150,22 @@ def _words(folder: RunFolder, plan: Plan, version: str, found: Topology, planned
         "headline": verdict.headline if verdict else "The run ended before it was judged.",
         "tag": f"fencepost-bundle-{folder.name.lower()}",
         "inside": str(INSIDE),
-        "subnet": found.subnet,
-        "services": found.services,
+        "subnet": cluster.subnet,
+        "services": cluster.services,
         "zookeepers": servers,
         "volumes": volumes,
-        "entries": found.entries,
+        "entries": cluster.entries,
         "sites_api": API_PORTS,
-        "bases": {kind: image.base for kind, image in found.images.items()},
-        "bootstrap": found.bootstrap,
+        "bases": {kind: image.base for kind, image in cluster.images.items()},
+        "bootstrap": cluster.bootstrap,
         "topics": plan.topics,
         "actions": planned.actions,
         "seconds": planned.seconds,
         "missing": (*planned.missing, *_without_a_copy(plan)),
         "machine": f"{platform.system()} on {platform.machine()}",
-        "own": "reference" in found.images,
-        "fetches": any(f"wheels/{REQUIREMENTS}" in image.context for image in found.images.values()),
-        "java": any(kind not in ("pod", "reference") for kind in found.images),
+        "own": "reference" in cluster.images,
+        "fetches": any(f"wheels/{REQUIREMENTS}" in image.context for image in cluster.images.values()),
+        "java": any(kind not in ("pod", "reference") for kind in cluster.images),
     }
 
 

@@ -92,8 +92,8 @@ def _left_out(name: str, events: Mapping[str, Event], links: Mapping[tuple[str, 
     if script is BundleScript.LINK_EFFECTS_ONCE:
         return f"{name} ({kind}): the script breaks these links once, for as long as they came and went in the run."
     if effects:
-        unknown = [each for each in effects if each["effect"] != "cut" and not _toxics(each["effect"])]
-        unknown += [each for each in effects if (each["from"], each["to"]) not in links]
+        unknown = [effect for effect in effects if effect["effect"] != "cut" and not _toxics(effect["effect"])]
+        unknown += [effect for effect in effects if (effect["from"], effect["to"]) not in links]
         return f"{name} ({kind}): not all of what it did to links is known to the script." if unknown else None
     if script is BundleScript.PROCESS_EVENTS:
         return None

@@ -72,8 +72,8 @@ class Topology:
     @property
     def images(self) -> dict[str, Image]:
         """By kind, that of the pods included."""
-        found = {service.contained.image.kind: service.contained.image for service in self.services}
-        return {"pod": pod_image(), **found}
+        images = {service.contained.image.kind: service.contained.image for service in self.services}
+        return {"pod": pod_image(), **images}
 
     @property
     def bootstrap(self) -> str:
@@ -111,27 +111,27 @@ def topology(plan: Plan, target: Target) -> Topology:
     return Topology(installation, addresses.range, tuple(services), tuple(_entries(layout)))
 
 
-def write_nodes(target: Target, found: Topology, into: Path) -> None:
+def write_nodes(target: Target, topology: Topology, into: Path) -> None:
     """Write `NAME/` with configuration, name table and formatted directories, as at `INSIDE/nodes` in the image."""
-    inside, here = found.installation, replace(found.installation, nodes=into)
-    for service in found.services:
+    inside, here = topology.installation, replace(topology.installation, nodes=into)
+    for service in topology.services:
         node = service.node
         here.home(node).mkdir(parents=True)
-        here.hosts(node).write_text(hosts_file(_hosts(found.layout, node)))
+        here.hosts(node).write_text(hosts_file(_hosts(topology.layout, node)))
         write_configuration(target, node, inside, here.home(node))
         if node.directory != "same":
             target.format(node, here)
 
 
-def write_links(found: Topology, into: Path) -> None:
+def write_links(topology: Topology, into: Path) -> None:
     """Write the proxies that each Toxiproxy opens when it starts: `NODE.json` and `sites.json`."""
     into.mkdir(parents=True, exist_ok=True)
-    for service in found.services:
-        proxies = [_opened(proxy) for proxy in links_from(found.layout, service.node)]
+    for service in topology.services:
+        proxies = [_opened(proxy) for proxy in links_from(topology.layout, service.node)]
         (into / f"{service.node.name}.json").write_text(json.dumps(proxies, indent=1) + "\n")
     sites = [
-        {"name": each.name, "listen": f"0.0.0.0:{each.port}", "upstream": str(each.upstream), "enabled": True}
-        for each in found.entries
+        {"name": entry.name, "listen": f"0.0.0.0:{entry.port}", "upstream": str(entry.upstream), "enabled": True}
+        for entry in topology.entries
     ]
     (into / "sites.json").write_text(json.dumps(sites, indent=1) + "\n")
 

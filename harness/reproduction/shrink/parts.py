@@ -64,10 +64,10 @@ def parts(plan: Plan, kind: PartKind) -> tuple[Part, ...]:
 def without(plan: Plan, dropped: Collection[Part]) -> Plan | None:
     """Return the plan without these parts; None if none is left that can run. All its steps have to be named."""
     for part in dropped:
-        left = _DROP[part.kind](plan, part.name)
-        if left is None:
+        smaller = _DROP[part.kind](plan, part.name)
+        if smaller is None:
             return None
-        plan = left
+        plan = smaller
     return mended(plan)
 
 
@@ -206,7 +206,7 @@ def _without_name(step: Any, name: str) -> Any:
     for field in type(step).model_fields:
         value = getattr(step, field)
         if isinstance(value, tuple) and name in value:
-            changes[field] = tuple(each for each in value if each != name)
+            changes[field] = tuple(item for item in value if item != name)
             if not changes[field]:
                 return None
     return step.model_copy(update=changes) if changes else step

@@ -127,9 +127,9 @@ def _dropped(original: Plan, plan: Plan) -> Iterator[str]:
         gone = [name for name in before if name not in after]
         if gone:
             yield f"{len(gone)} of {_many(len(before), what)}: {', '.join(gone)}"
-    left = {(number.of, number.field): number.value for number in numbers(plan)}
+    values = {(number.of, number.field): number.value for number in numbers(plan)}
     for number in numbers(original):
-        value = left.get((number.of, number.field), number.value)
+        value = values.get((number.of, number.field), number.value)
         if value != number.value:
             yield f"{number}: {value} instead of {number.value}"
 
