@@ -160,17 +160,17 @@ def _attempt(name: str) -> int:
 
 def _features(plan: Plan) -> set[str]:
     """Return what the plan does, as items of which a pattern can be made."""
-    found = {f"step:{step.do}" for step in plan.steps}
-    found |= {
+    features = {f"step:{step.do}" for step in plan.steps}
+    features |= {
         f"fault:{fault}" for step in plan.steps if (fault := getattr(step, "fault", None)) and step.do == "inject"
     }
     for producer in plan.workload.producers:
-        found.add(f"workload:acks={producer.acks}")
-        found |= {"workload:idempotent"} if producer.idempotent else set()
-        found |= {"workload:transactions"} if producer.transactions is not None else set()
+        features.add(f"workload:acks={producer.acks}")
+        features |= {"workload:idempotent"} if producer.idempotent else set()
+        features |= {"workload:transactions"} if producer.transactions is not None else set()
     for consumer in plan.workload.consumers:
-        found.add("workload:consumer" if consumer.membership is None else "workload:group")
-    return found | ({f"security:{plan.security}"} if plan.security != "plaintext" else set())
+        features.add("workload:consumer" if consumer.membership is None else "workload:group")
+    return features | ({f"security:{plan.security}"} if plan.security != "plaintext" else set())
 
 
 def _starvation(journal: Journal) -> float | None:
@@ -217,23 +217,23 @@ def _requirements(verdict: RunVerdict) -> Iterator[RequirementRow]:
             checks[rule] += 1
             if isinstance(number := finding.evidence.get("judged"), int):
                 judged[rule] += number
-    for each in verdict.requirements:
+    for requirement in verdict.requirements:
         yield RequirementRow(
-            rule=each.id,
-            state=each.state.value,
-            checks=checks[each.id],
-            judged=judged.get(each.id),
-            says=each.says,
-            document=each.document,
-            section=each.section,
-            url=each.url,
+            rule=requirement.id,
+            state=requirement.state.value,
+            checks=checks[requirement.id],
+            judged=judged.get(requirement.id),
+            says=requirement.says,
+            document=requirement.document,
+            section=requirement.section,
+            url=requirement.url,
         )
 
 
 def _damage(journal: Journal) -> str:
-    found = [str(each) for each in journal.damaged[:3]]
-    found += [f"{len(journal.damaged) - 3} further lines"] if len(journal.damaged) > 3 else []
-    return "; ".join([*found, *(["the last line is torn"] if journal.torn else [])])
+    damage = [str(each) for each in journal.damaged[:3]]
+    damage += [f"{len(journal.damaged) - 3} further lines"] if len(journal.damaged) > 3 else []
+    return "; ".join([*damage, *(["the last line is torn"] if journal.torn else [])])
 
 
 def _integer(text: str | None) -> int | None:

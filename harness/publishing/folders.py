@@ -56,14 +56,14 @@ def find(paths: Iterable[Path]) -> Found:
     for path in paths:
         if not path.is_dir():
             raise UsageError(f"there is no folder {path}: name run folders, or folders that hold run folders")
-        for each in _below(path):
-            match each:
+        for place in _below(path):
+            match place:
                 case Named():
-                    runs.setdefault(each.folder.path.resolve(), each)
+                    runs.setdefault(place.folder.path.resolve(), place)
                 case Aside():
-                    aside.setdefault(each.folder.resolve(), each)
+                    aside.setdefault(place.folder.resolve(), place)
                 case Path():
-                    running.setdefault(each.resolve())
+                    running.setdefault(place.resolve())
     return Found(tuple(runs.values()), tuple(aside.values()), tuple(running))
 
 

@@ -34,13 +34,13 @@ def github_annotations(suite: SuiteResult) -> Iterator[str]:
 
     GitHub shows only the first ten of a step. Format: Workflow commands for GitHub Actions, Setting an error message.
     """
-    for each in suite.failed:
-        verdict = (each.verdict or Verdict.INFRASTRUCTURE).value
-        rules = " ".join(rule.id for rule in each.broken)
-        title = f"{verdict}: {each.scenario}" + (f" ({rules})" if rules else "")
-        lines = [each.headline or "the run left no verdict", *map(_rule, each.broken)]
-        if each.replay is not None:
-            lines.append(f"replay: {each.replay}")
+    for scenario in suite.failed:
+        verdict = (scenario.verdict or Verdict.INFRASTRUCTURE).value
+        rules = " ".join(rule.id for rule in scenario.broken)
+        title = f"{verdict}: {scenario.scenario}" + (f" ({rules})" if rules else "")
+        lines = [scenario.headline or "the run left no verdict", *map(_rule, scenario.broken)]
+        if scenario.replay is not None:
+            lines.append(f"replay: {scenario.replay}")
         yield f"::error title={_escaped(title, ':,')}::{_escaped(chr(10).join(lines))}"
 
 
@@ -74,25 +74,25 @@ def _overview(suite: SuiteResult) -> Iterator[str]:
         yield f"\nSlowest: {shown}"
 
 
-def _failure(suite: SuiteResult, each: ScenarioResult, past: Sequence[PastRun] | None) -> Iterator[str]:
-    verdict = each.verdict or Verdict.INFRASTRUCTURE
-    yield f"\n### {MARKS[verdict]} {verdict.value}: `{each.scenario}`"
-    yield f"\n{in_markdown(each.title)}"
-    yield f"\n> {in_markdown(each.headline or 'the run left no verdict')}\n"
-    for rule in each.broken:
+def _failure(suite: SuiteResult, scenario: ScenarioResult, past: Sequence[PastRun] | None) -> Iterator[str]:
+    verdict = scenario.verdict or Verdict.INFRASTRUCTURE
+    yield f"\n### {MARKS[verdict]} {verdict.value}: `{scenario.scenario}`"
+    yield f"\n{in_markdown(scenario.title)}"
+    yield f"\n> {in_markdown(scenario.headline or 'the run left no verdict')}\n"
+    for rule in scenario.broken:
         yield f"- **{rule.id}**: {in_markdown(_rule(rule).partition(': ')[2])}"
     # The headline may have a prefix, such as the planted defect.
-    others = [problem for problem in each.failures if problem.message not in (each.headline or "")]
+    others = [problem for problem in scenario.failures if problem.message not in (scenario.headline or "")]
     for problem in others[:MOST_PROBLEMS]:
         yield f"- {problem.rule or problem.check}: {in_markdown(problem.message)}"
     if len(others) > MOST_PROBLEMS:
         yield f"- and {len(others) - MOST_PROBLEMS} more on the page of the run"
     if past is not None:
-        yield f"- since: {in_markdown(since(each, suite, past))}"
-    if each.replay is not None:
-        yield f"- replay: `{each.replay}`"
-    if each.report is not None:
-        yield f"- report: `{each.report}`"
+        yield f"- since: {in_markdown(since(scenario, suite, past))}"
+    if scenario.replay is not None:
+        yield f"- replay: `{scenario.replay}`"
+    if scenario.report is not None:
+        yield f"- report: `{scenario.report}`"
 
 
 def _rule(rule: RequirementResult) -> str:

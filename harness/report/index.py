@@ -91,7 +91,6 @@ def write_indexes(folder: Path) -> list[Path]:
 
 
 def render(index: Index) -> str:
-    """Return the page."""
     runs = sorted(index.runs, key=lambda run: ORDER.index(run.verdict))  # stable: otherwise in the order that was given
     systems = list(dict.fromkeys(run.system for run in runs if run.verdict is not None))
     environment = page_environment("fencepost.harness.report")
@@ -256,8 +255,8 @@ def _identities(runs: Iterable[IndexedRun]) -> Iterator[dict[str, Any]]:
 def _by_fault(met: Iterable[Met]) -> dict[str, dict[str, list[tuple[str, int]]]]:
     """Return for each fault and role how often they met, by the state of the node."""
     faults: dict[str, dict[str, list[tuple[str, int]]]] = {}
-    for each in met:
-        faults.setdefault(each.fault, {}).setdefault(each.role, []).append((each.state, each.times))
+    for meeting in met:
+        faults.setdefault(meeting.fault, {}).setdefault(meeting.role, []).append((meeting.state, meeting.times))
     return faults
 
 

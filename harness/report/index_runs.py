@@ -172,18 +172,18 @@ def _suite_facts(result: SuiteResult) -> tuple[str, ...]:
 def _of_scenario(result: ScenarioResult, runs: Path, suite: SuiteResult) -> IndexedRun:
     """Return the run of a scenario. Its folder is looked up beside the suite's: both may have been moved together."""
     folder = None if result.run is None else RunFolder(runs / Path(result.run).name)
-    found = IndexedRun(result.scenario) if folder is None else read_run(folder)
+    run = IndexedRun(result.scenario) if folder is None else read_run(folder)
     return replace(
-        found,
+        run,
         title=result.title,
-        target=found.target or f"{suite.target} {suite.target_version}",
+        target=run.target or f"{suite.target} {suite.target_version}",
         backend=suite.backend,
         seed=suite.seed,
         seconds=result.seconds,
         verdict=result.verdict,
         state="" if result.verdict is not None else "not run",
-        headline=found.headline or result.headline or "",
-        rules=found.rules or result.rules,
+        headline=run.headline or result.headline or "",
+        rules=run.rules or result.rules,
         differences=result.differences,
     )
 
@@ -254,8 +254,8 @@ def _campaign(folder: Path) -> Index:
         if outcome.run is None
     ]
     reasons: dict[str, list[str]] = {}
-    for each in summary.left_out:
-        reasons.setdefault(each.reason, []).append(each.kind)
+    for fault in summary.left_out:
+        reasons.setdefault(fault.reason, []).append(fault.kind)
     number = summary.interrupted
     return Index(
         title=request.title,
@@ -294,19 +294,19 @@ def _part(folder: Path) -> Part:
 
 
 def _runs(folder: Path) -> Index:
-    found = survey(folder)
-    parts = tuple(_part(part) for part in (*reversed(found.suites), *reversed(found.campaigns)))
+    content = survey(folder)
+    parts = tuple(_part(part) for part in (*reversed(content.suites), *reversed(content.campaigns)))
     return Index(title=f"Runs in {folder.resolve().name}", folder=folder, runs=tuple(_of_folders(folder)), parts=parts)
 
 
 def _of_folders(folder: Path) -> list[IndexedRun]:
     """Return all runs directly in the folder, the newest first."""
-    found = survey(folder)
-    judged = [read_run(each) for each in found.folders[FolderState.JUDGED]]
+    content = survey(folder)
+    judged = [read_run(each) for each in content.folders[FolderState.JUDGED]]
     others = [
         replace(read_run(each), state=state.value)
         for state in (FolderState.RUNNING, FolderState.KILLED)
-        for each in found.folders[state]
+        for each in content.folders[state]
     ]
     return sorted([*judged, *others], key=lambda run: -(run.started or 0))
 

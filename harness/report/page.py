@@ -145,8 +145,8 @@ def render(
 
 def numbered_findings(verdict: RunVerdict) -> list[Finding]:
     """Return the findings with a number on the page: violations, then listed differences that showed."""
-    known = [each for each in verdict.shown(Verdict.PASS) if each.difference and each.counterexample]
-    return [*verdict.shown(Verdict.VIOLATION), *known]
+    differences = [each for each in verdict.shown(Verdict.PASS) if each.difference and each.counterexample]
+    return [*verdict.shown(Verdict.VIOLATION), *differences]
 
 
 def step_titles(plan: Plan, journal: Journal) -> dict[str, str]:
@@ -227,14 +227,14 @@ def _requirements(plan: Plan, verdict: RunVerdict) -> Iterator[dict[str, str | i
     """Yield one row for each requirement: its worst finding first, then requirements that no check judged."""
     findings: dict[str, list[Finding]] = defaultdict(list)
     for finding in verdict.findings:
-        for each in finding.requirements:
-            findings[each].append(finding)
+        for rule in finding.requirements:
+            findings[rule].append(finding)
     order = [Verdict.VIOLATION, Verdict.INFRASTRUCTURE, Verdict.INCONCLUSIVE, Verdict.PASS]
 
     def weight(finding: Finding) -> tuple[int, bool, bool]:
         return order.index(finding.verdict), finding.difference is None, _idle(finding)
 
-    rows = [(name, min(each, key=weight)) for name, each in findings.items()]
+    rows = [(name, min(judged, key=weight)) for name, judged in findings.items()]
     numbered = numbered_findings(verdict)
     for name, finding in sorted(rows, key=lambda row: (order.index(row[1].verdict), row[0])):
         state, style = _state(finding, verdict.requirement(name))

@@ -43,9 +43,9 @@ def shown_before(findings: Sequence[Finding]) -> dict[int, int]:
     for number, finding in enumerate(findings, start=1):
         if finding.counterexample is None:
             continue
-        known = seen.setdefault(repr((finding.counterexample.columns, finding.counterexample.rows)), number)
-        if known != number:
-            same[number] = known
+        first = seen.setdefault(repr((finding.counterexample.columns, finding.counterexample.rows)), number)
+        if first != number:
+            same[number] = first
     return same
 
 

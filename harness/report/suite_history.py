@@ -35,12 +35,12 @@ def past_runs(runs: Path) -> list[PastRun]:
     They are the run folders and the results of earlier suites, whose own run folders may be gone: a CI job that keeps
     the small `suite-*` folders keeps its history.
     """
-    found = {each.run: each for suite in earlier_suites(runs) for each in _of_suite(suite)}
+    by_folder = {each.run: each for suite in earlier_suites(runs) for each in _of_suite(suite)}
     for path in runs.glob("*/manifest.json"):
         run = _of_folder(path.parent)
         if run is not None:
-            found[run.run] = run
-    return sorted(found.values(), key=lambda each: (each.started, each.run))
+            by_folder[run.run] = run
+    return sorted(by_folder.values(), key=lambda each: (each.started, each.run))
 
 
 def since(result: ScenarioResult, suite: SuiteResult, past: Iterable[PastRun]) -> str:
@@ -82,12 +82,13 @@ def _named(run: PastRun) -> str:
 
 
 def _of_suite(suite: SuiteResult) -> Iterable[PastRun]:
-    for each in suite.scenarios:
-        if each.verdict is not None and each.run is not None and not each.planted_defect:
+    for scenario in suite.scenarios:
+        if scenario.verdict is not None and scenario.run is not None and not scenario.planted_defect:
             yield PastRun(
-                *(each.scenario, suite.target, suite.target_version, suite.backend, suite.started, each.verdict),
-                run=Path(each.run).name,
-                commit=each.target_commit or suite.ci.get("commit", ""),
+                *(scenario.scenario, suite.target, suite.target_version, suite.backend, suite.started),
+                verdict=scenario.verdict,
+                run=Path(scenario.run).name,
+                commit=scenario.target_commit or suite.ci.get("commit", ""),
             )
 
 

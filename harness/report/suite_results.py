@@ -82,7 +82,6 @@ class ScenarioResult:
 
     @property
     def broken(self) -> tuple[RequirementResult, ...]:
-        """Return the rules that did not hold."""
         return tuple(rule for rule in self.rules if rule.state is RequirementState.BROKEN)
 
     @property

@@ -81,7 +81,6 @@ class _Picture:
         self.bottom = bottom
 
     def html(self) -> str:
-        """Return the markup of both SVGs."""
         knots = " ".join(f"{t:.6g},{x:.2f}" for t, x in self.scale.knots)
         high = f"{self.height:.0f}"
         axis = "".join(self._axis())

@@ -142,14 +142,14 @@ def items(facts: Facts) -> dict[Kind, list[Item]]:
         kept = causes.get(key(row))
         if kept is None or row["last_seen_at"] > kept["last_seen_at"]:
             causes[key(row)] = row
-    found: dict[Kind, list[Item]] = {kind: [] for kind in Kind}
+    by_kind: dict[Kind, list[Item]] = {kind: [] for kind in Kind}
     begin = datetime.fromisoformat(facts.now) - WEEK
     for row in facts.tests:
         kind = kind_of(row, begin)
         if kind is not None:
             since = Since.of(row["change"]) if row["change"] else None
-            found[kind].append(Item(kind, row, since, causes.get(key(row)), replay(facts.store, row)))
-    return found
+            by_kind[kind].append(Item(kind, row, since, causes.get(key(row)), replay(facts.store, row)))
+    return by_kind
 
 
 def kind_of(row: Row, begin: datetime) -> Kind | None:

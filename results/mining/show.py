@@ -19,36 +19,36 @@ LAST_BUILDS = 12
 def summary(row: Row) -> list[str]:
     """Return what is known of a test, a line each: its state, its rate, its change, its cost."""
     sure = "" if row["state"] == "unsure" else f" ({row[_posterior(row['state'])]:.0%})"
-    found = [f"{STATES[row['state']]}{sure}."]
+    lines = [f"{STATES[row['state']]}{sure}."]
     number = row["passes"] + row["violations"]
     if number:
-        found.append(
+        lines.append(
             f"{row['violations']} of {number} runs failed: {row['failure_rate']:.0%}, "
             f"95 % interval {row['rate_low']:.0%} to {row['rate_high']:.0%}."
         )
     if halted := row["infrastructure"] + row["inconclusive"]:
-        found.append(f"{halted} more ended without proof.")
+        lines.append(f"{halted} more ended without proof.")
     if change := row["change"]:
         interval = (
             f" (99 %: {short(change['low_build'])} to {short(change['high_build'])})"
             if change["low_build"] != change["high_build"]
             else ""
         )
-        found.append(
+        lines.append(
             f"It became {change['direction']} with {short(change['build'])}{interval} on "
             f"{day(change['first_run_at'])}: {change['rate_before']:.0%} → {change['rate_after']:.0%}."
         )
     elif row["violations"]:
-        found.append(
+        lines.append(
             f"No build changed its rate; it first failed on {day(row['first_failed_at'])}, "
             f"last on {day(row['last_failed_at'])}."
         )
     if row["week_red"]:
-        found.append(
+        lines.append(
             f"In the last week {row['week_red']} of {row['week_runs']} runs were red, "
             f"which cost {hours(row['cost_s'])}."
         )
-    return found
+    return lines
 
 
 def _posterior(state: str) -> str:
@@ -64,7 +64,7 @@ def as_text(facts: Facts) -> str:
 
 def _lines(facts: Facts, row: Row) -> Iterator[str]:
     def of(name: str) -> list[Row]:
-        return [each for each in facts.rows[name] if key(each) == key(row)]
+        return [item for item in facts.rows[name] if key(item) == key(row)]
 
     yield f"{row['test']} on {row['target']}, {row['backend']}: {row['state']}"
     if row["title"]:
@@ -73,42 +73,42 @@ def _lines(facts: Facts, row: Row) -> Iterator[str]:
     yield from (f"  {line}" for line in summary(row))
     if row["unstable_plans"]:
         yield f"  One plan passed and failed on one build: {row['passed_run']}, {row['failed_run']}"
-    builds = sorted(of("verdicts_by_build"), key=lambda each: each["first_run_at"])[-LAST_BUILDS:]
+    builds = sorted(of("verdicts_by_build"), key=lambda build: build["first_run_at"])[-LAST_BUILDS:]
     if builds:
         yield "\n  Verdicts by build"
-        for each in builds:
+        for build in builds:
             counts = ", ".join(
-                f"{each[verdict]} {verdict}"
+                f"{build[verdict]} {verdict}"
                 for verdict in ("pass", "violation", "infrastructure", "inconclusive")
-                if each[verdict]
+                if build[verdict]
             )
-            yield f"    {day(each['first_run_at'])}  {short(each['build']):<16} {counts}"
+            yield f"    {day(build['first_run_at'])}  {short(build['build']):<16} {counts}"
     causes = [
-        each
-        for each in facts.rows["attribution_by_test"]
-        if (each["test"], each["target"]) == (row["test"], row["target"])
+        cause
+        for cause in facts.rows["attribution_by_test"]
+        if (cause["test"], cause["target"]) == (row["test"], row["target"])
     ]
     if causes:
         yield "\n  Faults that matter"
-        for each in causes[:5]:
+        for cause in causes[:5]:
             yield (
-                f"    {each['feature']}: {each['rate_with']:.0%} of {each['runs']} runs failed, "
-                f"{each['rate_without']:.0%} without it"
+                f"    {cause['feature']}: {cause['rate_with']:.0%} of {cause['runs']} runs failed, "
+                f"{cause['rate_without']:.0%} without it"
             )
     if kinds := of("signatures_by_test"):
         yield "\n  Kinds of failures"
-        for each in kinds:
-            yield f"    {each['failures']} × {each['rule'] or each['check']}: {each['message']}"
+        for kind in kinds:
+            yield f"    {kind['failures']} × {kind['rule'] or kind['check']}: {kind['message']}"
     if slow := of("slow_downs"):
         yield "\n  Times that changed"
-        for each in slow:
+        for change in slow:
             yield (
-                f"    {each['timing']}: {each['seconds_before']:.2f} → {each['seconds_after']:.2f} s "
-                f"since {short(each['build'])}"
+                f"    {change['timing']}: {change['seconds_before']:.2f} → {change['seconds_after']:.2f} s "
+                f"since {short(change['build'])}"
             )
     yield "\n  Newest runs"
-    for each in sorted(of("newest_runs"), key=lambda each: each["started_at"], reverse=True)[:RUNS]:
-        where = each["folder"] or each["ci_url"] or each["run_id"]
-        yield f"    {each['started_at'][:16].replace('T', ' ')}  {each['verdict']:<14} {where}"
+    for run in sorted(of("newest_runs"), key=lambda run: run["started_at"], reverse=True)[:RUNS]:
+        where = run["folder"] or run["ci_url"] or run["run_id"]
+        yield f"    {run['started_at'][:16].replace('T', ' ')}  {run['verdict']:<14} {where}"
     if command := replay(facts.store, row):
         yield f"\n  replay: {command}"

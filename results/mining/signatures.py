@@ -38,12 +38,12 @@ def signatures(findings: DataFrame, faults: DataFrame, runs: DataFrame, now: dat
     )
     # A run with a violation has that verdict: the others leave before anything is joined.
     violated = F.col("verdict") == "violation"
-    known = counted(runs).where(violated).select("run_id", "plan_hash", "plan_steps")
+    plans = counted(runs).where(violated).select("run_id", "plan_hash", "plan_steps")
     # A run that has a signature twice is one failure, at its first time.
     times = Window.partitionBy("run_id", "signature", "masking").orderBy("at_s")
     failures = _with_last_fault(shown, faults.where(violated)).withColumn("time", F.row_number().over(times))
     state = F.when(F.col("last").isNull(), QUIET).otherwise(F.col("last.cluster"))
-    placed = computed(failures.where("time = 1").withColumn("state", state).join(known, "run_id"))
+    placed = computed(failures.where("time = 1").withColumn("state", state).join(plans, "run_id"))
     # Check, rule and masked message follow from the signature.
     key = ("signature", "masking", "state")
     plan = F.struct("plan_steps", "started_at", "run_id")
@@ -69,8 +69,8 @@ def signatures(findings: DataFrame, faults: DataFrame, runs: DataFrame, now: dat
         same = [rows[each].eqNullSafe(facts[each]) for each in key]
         added = (facts[each] for each in facts.columns if each not in key)
         rows = rows.join(facts, same, "left").select(*(rows[each] for each in rows.columns), *added)
-    found = rows.select("*", "plan.*").drop("plan")
-    return found.orderBy(F.desc("failures"), "signature", "masking", "rule", "check", "state", "masked")
+    kinds = rows.select("*", "plan.*").drop("plan")
+    return kinds.orderBy(F.desc("failures"), "signature", "masking", "rule", "check", "state", "masked")
 
 
 def _with_last_fault(failures: DataFrame, faults: DataFrame) -> DataFrame:

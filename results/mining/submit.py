@@ -70,13 +70,11 @@ def _say(message: object, code: int) -> int:
 
 
 def _exists(spark: SparkSession, address: str) -> bool:
-    """Return whether something is at the address."""
     files, path = _at(spark, address)
     return bool(files.exists(path))
 
 
 def _remove(spark: SparkSession, address: str) -> None:
-    """Remove a folder with all that is in it."""
     files, path = _at(spark, address)
     files.delete(path, True)
 

@@ -16,15 +16,15 @@ CAUSES: Final = 5
 
 def as_json(facts: Facts, top: int) -> dict[str, Any]:
     """Return the trends for programs; docs/trends.md describes the keys."""
-    found = items(facts)
+    news = items(facts)
     return {
         "store": facts.store,
         "since": facts.since,
         "target": facts.target,
         "now": facts.now,
         **facts.totals,
-        **{kind.value: [each.as_json() for each in found[kind][:top]] for kind in Kind},
-        "counts": {kind.value: len(found[kind]) for kind in Kind},
+        **{kind.value: [each.as_json() for each in news[kind][:top]] for kind in Kind},
+        "counts": {kind.value: len(news[kind]) for kind in Kind},
         "slower": list(slower(facts)[:top]),
         "causes": facts.rows["attribution"][:top],
         "together": facts.rows["together"][:top],
@@ -47,13 +47,13 @@ def in_words(facts: Facts) -> str:
 def text(facts: Facts, top: int) -> str:
     """Return the trends for a terminal: each kind of news with its most expensive tests, then causes and slow-downs."""
     lines = [in_words(facts)]
-    for kind, found in items(facts).items():
-        if found:
-            lines += ["", f"{TITLES[kind]} ({len(found)}): {MEANINGS[kind]}"]
-            for each in found[:top]:
-                lines += _item_text(each)
-            if len(found) > top:
-                lines.append(f"  and {len(found) - top} more: --top {len(found)}")
+    for kind, of_kind in items(facts).items():
+        if of_kind:
+            lines += ["", f"{TITLES[kind]} ({len(of_kind)}): {MEANINGS[kind]}"]
+            for item in of_kind[:top]:
+                lines += _item_text(item)
+            if len(of_kind) > top:
+                lines.append(f"  and {len(of_kind) - top} more: --top {len(of_kind)}")
     if not any(items(facts).values()):
         lines += ["", "No test failed in the last week."]
     for title, rows in (("Causes", _causes(facts)), ("Slower", _slower(facts, top))):
@@ -78,21 +78,21 @@ def _item_text(item: Item) -> Iterator[str]:
 def markdown(facts: Facts, top: int) -> str:
     """Return the trends for the summary of a CI job: one table for each kind of news, then causes and slow-downs."""
     lines = ["## fencepost: trends", "", in_markdown(in_words(facts))]
-    found = items(facts)
+    news = items(facts)
     for kind in Kind:
-        if found[kind]:
-            lines += ["", f"### {MARKS[kind]} {TITLES[kind]} ({len(found[kind])})", "", MEANINGS[kind].capitalize()]
+        if news[kind]:
+            lines += ["", f"### {MARKS[kind]} {TITLES[kind]} ({len(news[kind])})", "", MEANINGS[kind].capitalize()]
             lines += ["", "| test | failed | since | cost of the week | why |", "| --- | --- | --- | --- | --- |"]
-            lines += [_item_row(each) for each in found[kind][:top]]
-            if len(found[kind]) > top:
-                lines.append(f"\nand {len(found[kind]) - top} more")
-    replays = [each for kind in (Kind.NEW, Kind.KNOWN) for each in found[kind][:top] if each.replay]
+            lines += [_item_row(item) for item in news[kind][:top]]
+            if len(news[kind]) > top:
+                lines.append(f"\nand {len(news[kind]) - top} more")
+    replays = [item for kind in (Kind.NEW, Kind.KNOWN) for item in news[kind][:top] if item.replay]
     if replays:
         lines += ["", "<details><summary>Replay</summary>", "", "```"]
-        for each in replays:
-            lines += [f"# {each.name}", str(each.replay)]
+        for item in replays:
+            lines += [f"# {item.name}", str(item.replay)]
         lines += ["```", "", "</details>"]
-    if not any(found.values()):
+    if not any(news.values()):
         lines += ["", "✅ No test failed in the last week."]
     for title, rows in (("Causes", _causes(facts)), ("Slower", _slower(facts, top))):
         if rows:

@@ -87,7 +87,6 @@ class Truth:
 
 
 def name(number: int) -> str:
-    """Return the name of a test."""
     return f"suite/test-{number:05}"
 
 

@@ -102,7 +102,7 @@ def outliers(timings: DataFrame, runs: DataFrame) -> DataFrame:
     )
 
 
-def _quantiles(buckets: DataFrame, key: tuple[str, ...], wanted: dict[str, float]) -> DataFrame:
+def _quantiles(buckets: DataFrame, key: tuple[str, ...], shares: dict[str, float]) -> DataFrame:
     """Return the quantiles in seconds, each as the middle of its bucket (on the logarithmic scale)."""
     family = Window.partitionBy(*key)
     cumulated = buckets.withColumns(
@@ -111,5 +111,5 @@ def _quantiles(buckets: DataFrame, key: tuple[str, ...], wanted: dict[str, float
     middle = F.pow(F.lit(2.0), (F.col("bucket") + 0.5) / _BUCKETS) / 1e6
     return cumulated.groupBy(*key).agg(
         F.max("all").alias("operations"),
-        *(F.min(F.when(F.col("up_to") >= q * F.col("all"), middle)).alias(name) for name, q in wanted.items()),
+        *(F.min(F.when(F.col("up_to") >= q * F.col("all"), middle)).alias(name) for name, q in shares.items()),
     )

@@ -170,7 +170,7 @@ class Manifest:
         if not is_readable(values.get("format"), MANIFEST_FORMAT):
             raise FolderError(f"{path} has the format {values.get('format')!r}; this version reads {MANIFEST_FORMAT!r}")
         upgrade_manifest(values)
-        known = {each.name for each in fields(cls)}
-        if unknown := sorted(set(values) - known):
+        present = {each.name for each in fields(cls)}
+        if unknown := sorted(set(values) - present):
             raise FolderError(f"{path} has unknown fields: {', '.join(unknown)}")
         return from_json(cls, values)

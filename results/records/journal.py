@@ -169,7 +169,6 @@ class Journal:
 
     @property
     def finished(self) -> bool:
-        """Return whether the run reached its end."""
         return any(event.type == "run" and event.phase == "end" for event in reversed(self.events))
 
     @property

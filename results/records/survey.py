@@ -72,7 +72,9 @@ def survey(root: Path) -> Survey:
                 folders[_state(RunFolder(path))].append(RunFolder(path))
         except PermissionError:
             folders[FolderState.CLOSED].append(RunFolder(path))
-    return Survey(root, {state: tuple(found) for state, found in folders.items()}, tuple(campaigns), tuple(suites))
+    return Survey(
+        root, {state: tuple(of_state) for state, of_state in folders.items()}, tuple(campaigns), tuple(suites)
+    )
 
 
 def _state(folder: RunFolder) -> FolderState:

@@ -82,7 +82,6 @@ class Counterexample:
 
     @property
     def omitted(self) -> int:
-        """Return the number of rows that are not kept."""
         return self.total - len(self.rows)
 
 
@@ -135,9 +134,9 @@ def requirement_states(findings: Iterable[Finding], named: Iterable[str] = ()) -
     states: dict[str, RequirementState] = {}
     for finding in findings:
         state = _state(finding)
-        for each in finding.requirements:
-            states[each] = min(state, states.get(each, state), key=_WEIGHTS.index)
-    return states | {each: RequirementState.NOT_EXERCISED for each in named if each not in states}
+        for rule in finding.requirements:
+            states[rule] = min(state, states.get(rule, state), key=_WEIGHTS.index)
+    return states | {rule: RequirementState.NOT_EXERCISED for rule in named if rule not in states}
 
 
 def _states_of_earlier(findings: Iterable[Finding]) -> dict[str, RequirementState]:

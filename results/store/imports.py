@@ -72,7 +72,7 @@ class Imported:
 
 def read_junit(folder: Path) -> Imported:
     """Return the results in all XML files below a folder (or of one file) whose root is `testsuite` or `testsuites`."""
-    found = Imported()
+    imported = Imported()
     for path in [folder] if folder.is_file() else sorted(folder.rglob("*.xml")):
         try:
             content = path.read_bytes()
@@ -84,10 +84,10 @@ def read_junit(folder: Path) -> Imported:
             suites = [root] if root.tag == "testsuite" else list(root.iter("testsuite"))
             attempts: Counter[str] = Counter()
             for suite in suites:
-                _junit_suite(suite, path.name, digest, changed, attempts, found)
+                _junit_suite(suite, path.name, digest, changed, attempts, imported)
         except (OSError, ValueError, ElementTree.ParseError) as error:
-            found.unreadable[path] = str(error)
-    return found
+            imported.unreadable[path] = str(error)
+    return imported
 
 
 def _junit_suite(
@@ -96,14 +96,14 @@ def _junit_suite(
     digest: str,
     changed: datetime,
     attempts: Counter[str],
-    found: Imported,
+    imported: Imported,
 ) -> None:
     started = _iso(suite.get("timestamp")) or changed
     for element in suite.findall("testcase"):
         name = element.get("name") or "(no name)"
         test = "::".join(filter(None, (element.get("classname"), name)))
         if element.find("skipped") is not None:
-            found.skipped += 1
+            imported.skipped += 1
             continue
         seconds = float((element.get("time") or "0").replace(",", ""))
         # Surefire: earlier attempts of a test that passed at last, and further ones of a test that did not.
@@ -113,7 +113,7 @@ def _junit_suite(
         for failure in [*earlier, own, *later]:
             attempts[test] += 1
             kind = "" if failure is None else "error" if failure.tag.lower().endswith("error") else "failure"
-            found.cases.append(
+            imported.cases.append(
                 Case(
                     key=f"{digest} {test} {attempts[test]}",
                     test=test,
@@ -147,23 +147,23 @@ _ALLURE = {
 
 def read_allure(folder: Path) -> Imported:
     """Return the results of all `*-result.json` files below a folder."""
-    found = Imported()
+    imported = Imported()
     cases: dict[str, list[Case]] = defaultdict(list)
     for path in sorted(folder.rglob("*-result.json")):
         try:
             value = json.loads(path.read_text(encoding="utf-8"))
             if value["status"] == "skipped":
-                found.skipped += 1
+                imported.skipped += 1
                 continue
             case = _allure_case(value, path.name)
         except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
-            found.unreadable[path] = f"no field {error}" if isinstance(error, KeyError) else str(error)
+            imported.unreadable[path] = f"no field {error}" if isinstance(error, KeyError) else str(error)
         else:
             cases[case.test].append(case)
     for executions in cases.values():
         executions.sort(key=lambda each: (each.started, each.key))
-        found.cases += [replace(case, attempt=number) for number, case in enumerate(executions, start=1)]
-    return found
+        imported.cases += [replace(case, attempt=number) for number, case in enumerate(executions, start=1)]
+    return imported
 
 
 def _allure_case(value: Mapping[str, Any], file: str) -> Case:
@@ -262,7 +262,7 @@ def _aside(imported: Imported, now: datetime) -> Iterator[KeptAsideRow]:
 def _iso(text: str | None) -> datetime | None:
     """Return the instant of an ISO time, which JUnit writes without a zone; None if it is none."""
     try:
-        found = datetime.fromisoformat(text or "")
+        time = datetime.fromisoformat(text or "")
     except ValueError:
         return None
-    return found if found.tzinfo else found.replace(tzinfo=UTC)
+    return time if time.tzinfo else time.replace(tzinfo=UTC)

@@ -68,8 +68,8 @@ class Store:
         """
         store = cls(address)
         with store._errors():
-            if not DeltaTable.is_deltatable(store.at(RUNS)) and (there := store._foreign()):
-                raise NotAStore(f"{address} is no store, and {there}: give a new folder, or that of a store")
+            if not DeltaTable.is_deltatable(store.at(RUNS)) and (foreign := store._foreign()):
+                raise NotAStore(f"{address} is no store, and {foreign}: give a new folder, or that of a store")
             store.check_versions()
             for table in TABLES:
                 store._prepare(table)
@@ -77,10 +77,10 @@ class Store:
 
     @cached_property
     def _local(self) -> Path | None:
-        scheme, found, rest = self.address.partition("://")
-        if found and scheme != "file":
+        scheme, separator, rest = self.address.partition("://")
+        if separator and scheme != "file":
             return None
-        return Path(rest if found else self.address).absolute()
+        return Path(rest if separator else self.address).absolute()
 
     @property
     def name(self) -> str:
@@ -88,7 +88,6 @@ class Store:
         return self.address.rstrip("/") if self._local is None else str(self._local)
 
     def at(self, table: Table) -> str:
-        """Return the address of one table."""
         return f"{self.name}/{table.name}"
 
     def delta(self, table: Table) -> DeltaTable:
@@ -102,7 +101,6 @@ class Store:
             return bool(DeltaTable.is_deltatable(self.at(table)))
 
     def version(self, table: Table) -> int:
-        """Return the version of the schema that the table in the store has."""
         return _version(self.delta(table))
 
     def read(self, table: Table, columns: Sequence[str] | None = None, where: Any = None) -> pa.Table:
@@ -110,19 +108,19 @@ class Store:
 
         `where` is an expression of `pyarrow.dataset`. Raise StoreError.
         """
-        wanted = [table.schema.field(name) for name in (columns or table.schema.names)]
+        fields = [table.schema.field(name) for name in (columns or table.schema.names)]
         if not self.has(table):
-            return pa.schema(wanted).empty_table()
+            return pa.schema(fields).empty_table()
         with self._errors():
             data = DeltaTable(self.at(table)).to_pyarrow_dataset()
-            known = [field.name for field in wanted if field.name in data.schema.names]
-            found = data.to_table(columns=known, filter=where)
+            present = [field.name for field in fields if field.name in data.schema.names]
+            stored = data.to_table(columns=present, filter=where)
         return pa.table(
             [
-                found[field.name].cast(field.type) if field.name in known else pa.nulls(found.num_rows, field.type)
-                for field in wanted
+                stored[field.name].cast(field.type) if field.name in present else pa.nulls(stored.num_rows, field.type)
+                for field in fields
             ],
-            schema=pa.schema(wanted),
+            schema=pa.schema(fields),
         )
 
     def rows(self, table: Table) -> int:
@@ -144,8 +142,8 @@ class Store:
         same = " and ".join(f"t.{name} = s.{name}" for name in table.key)
 
         def merge() -> int:
-            found = DeltaTable(self.at(table))
-            merging = found.merge(data, predicate=same, source_alias="s", target_alias="t")
+            delta = DeltaTable(self.at(table))
+            merging = delta.merge(data, predicate=same, source_alias="s", target_alias="t")
             return int(merging.when_not_matched_insert_all().execute()["num_target_rows_inserted"])
 
         return self.patiently(merge)
@@ -192,13 +190,13 @@ class Store:
                     raise_if_key_not_exists=False,
                 )
                 return
-            found = DeltaTable(self.at(table))
-            if _version(found) < table.version:
-                known = {field.name for field in found.schema().fields}
-                fields = [field for field in table.schema if field.name not in known]
+            delta = DeltaTable(self.at(table))
+            if _version(delta) < table.version:
+                present = {field.name for field in delta.schema().fields}
+                fields = [field for field in table.schema if field.name not in present]
                 if fields:
-                    found.alter.add_columns([_delta_field(field) for field in fields])
-                found.alter.set_table_properties({VERSION: str(table.version)}, raise_if_not_exists=False)
+                    delta.alter.add_columns([_delta_field(field) for field in fields])
+                delta.alter.set_table_properties({VERSION: str(table.version)}, raise_if_not_exists=False)
 
         self.patiently(write)
 
@@ -255,8 +253,8 @@ def _delta_field(field: pa.Field) -> Any:
     # deltalake's own types are needed here only: a column is added once in the life of a table.
     from deltalake import Schema
 
-    found = Schema.from_arrow(pa.schema([field]))
-    return found.fields[0]
+    schema = Schema.from_arrow(pa.schema([field]))
+    return schema.fields[0]
 
 
 def _first_line(error: str) -> str:

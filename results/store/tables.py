@@ -60,7 +60,6 @@ def _columns(row: type) -> tuple[pa.Field, ...]:
 
 
 def description(field: pa.Field) -> str:
-    """Return the description of a column."""
     comment: bytes = (field.metadata or {}).get(COMMENT.encode(), b"")
     return comment.decode()
 
@@ -76,7 +75,6 @@ _ROW: Final = pa.field(
 
 
 def _of_runs(name: str, row: type) -> Table:
-    """Return a table with several rows for each run."""
     return Table(name, 1, row, pa.schema([*RUN, _ROW, *_columns(row)]), ("date", "run_id", "row"))
 
 

@@ -66,7 +66,6 @@ class TestView:
 
 
 def by_test(facts: Facts) -> Mapping[_Key, TestView]:
-    """Return the rows of each test."""
     views: dict[_Key, TestView] = defaultdict(TestView)
     rows = facts.rows
     for row in rows["change_points"]:
@@ -105,14 +104,14 @@ def _tip(row: Row) -> str:
 
 def groups(together: Sequence[Row]) -> list[Row]:
     """Return the groups of tests that fail together, the largest first, with their least similarity."""
-    found: dict[tuple[str, str], Row] = {}
+    by_group: dict[tuple[str, str], Row] = {}
     for row in together:
-        group = found.setdefault(
+        group = by_group.setdefault(
             (row["target"], row["group"]), {"target": row["target"], "tests": set(), "similarity": 1.0}
         )
         group["tests"] |= {row["first"].removesuffix(" on process"), row["second"].removesuffix(" on process")}
         group["similarity"] = min(group["similarity"], row["similarity"])
-    rows = [row | {"tests": sorted(row["tests"])} for row in found.values()]
+    rows = [row | {"tests": sorted(row["tests"])} for row in by_group.values()]
     return sorted(rows, key=lambda row: (-len(row["tests"]), row["tests"]))
 
 
@@ -166,11 +165,11 @@ def series(rows: Sequence[Row], names: Sequence[str], number: str, middle: str, 
 
     The rows have one build each. Builds are in the order of their first appearance among the rows, which is by name.
     """
-    found: dict[tuple[Any, ...], list[Row]] = defaultdict(list)
+    by_place: dict[tuple[Any, ...], list[Row]] = defaultdict(list)
     for row in rows:
-        found[row["target"], row["backend"], *(row[name] for name in names)].append(row)
+        by_place[row["target"], row["backend"], *(row[name] for name in names)].append(row)
     shown = []
-    for place, here in sorted(found.items(), key=lambda each: [str(part) for part in each[0]]):
+    for place, here in sorted(by_place.items(), key=lambda each: [str(part) for part in each[0]]):
         last = here[-1]
         top = max(row[high] or 0 for row in here) or 1.0
         shown.append(

@@ -124,10 +124,10 @@ def _parts(view: TestView) -> Row:
 def _run(run: Row, page_folder: Path) -> Row:
     """Return a run with the links of its row: the report and the command, if its folder is here, and the CI job."""
     folder = RunFolder(Path(run["folder"])) if run["folder"] else None
-    there = folder is not None and folder.path.is_dir()
+    is_here = folder is not None and folder.path.is_dir()
     return run | {
         "report": relative_link(folder.report, page_folder) if folder is not None else "",
-        "replay": replay_command(folder) if folder is not None and there else None,
+        "replay": replay_command(folder) if folder is not None and is_here else None,
         "ci": run["ci_url"] if (run["ci_url"] or "").startswith(("http://", "https://")) else None,
     }
 
@@ -135,12 +135,12 @@ def _run(run: Row, page_folder: Path) -> Row:
 def _save_plans(facts: Facts, store: Store, folder: Path) -> Mapping[str, str]:
     """Save the plan of the newest failure of each test; return their paths below the pages by run."""
     failures = [row["failure"]["run_id"] for row in facts.tests if row["failure"] and row["failure"]["plan_hash"]]
-    wanted = failures[:PLANS_SAVED]
-    if not wanted or not store.has(PLANS):
+    runs = failures[:PLANS_SAVED]
+    if not runs or not store.has(PLANS):
         return {}
-    found = store.read(PLANS, ["run_id", "plan_hash", "plan"])
+    table = store.read(PLANS, ["run_id", "plan_hash", "plan"])
     saved: dict[str, str] = {}
-    for row in found.filter(pc.is_in(found["run_id"], pa.array(wanted))).to_pylist():
+    for row in table.filter(pc.is_in(table["run_id"], pa.array(runs))).to_pylist():
         folder.mkdir(exist_ok=True)
         path = folder / f"{row['plan_hash'].removeprefix('sha256:')[:16]}.yaml"
         path.write_text(row["plan"], encoding="utf-8")
