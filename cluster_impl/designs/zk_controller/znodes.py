@@ -107,7 +107,7 @@ class BrokerInfo:
     rack: str | None = None
 
     def endpoint(self, listener: str) -> BrokerEndpoint | None:
-        return next((each for each in self.endpoints if each.listener == listener), None)
+        return next((endpoint for endpoint in self.endpoints if endpoint.listener == listener), None)
 
 
 @dataclass(frozen=True, slots=True)
@@ -125,11 +125,11 @@ class PartitionReplicas:
 
     @property
     def target(self) -> tuple[int, ...]:
-        return tuple(each for each in self.replicas if each not in self.removing)
+        return tuple(replica for replica in self.replicas if replica not in self.removing)
 
     @property
     def origin(self) -> tuple[int, ...]:
-        return tuple(each for each in self.replicas if each not in self.adding)
+        return tuple(replica for replica in self.replicas if replica not in self.adding)
 
 
 @dataclass(frozen=True, slots=True)
@@ -192,15 +192,17 @@ _PROTOCOLS_FROM = 4
 
 def write_broker(info: BrokerInfo) -> bytes:
     """KIP-343: versions 4 and 5 have the same members. `host` and `port` repeat the first PLAINTEXT endpoint."""
-    plain = next((each for each in info.endpoints if each.security_protocol == "PLAINTEXT"), None)
+    plain = next((endpoint for endpoint in info.endpoints if endpoint.security_protocol == "PLAINTEXT"), None)
     members: dict[str, Any] = {
         "version": info.version,
         "host": plain.host if plain else None,
         "port": plain.port if plain else -1,
         "jmx_port": -1,
         "timestamp": str(info.timestamp_ms),
-        "endpoints": [f"{each.listener}://{each.host}:{each.port}" for each in info.endpoints],
-        "listener_security_protocol_map": {each.listener: each.security_protocol for each in info.endpoints},
+        "endpoints": [f"{endpoint.listener}://{endpoint.host}:{endpoint.port}" for endpoint in info.endpoints],
+        "listener_security_protocol_map": {
+            endpoint.listener: endpoint.security_protocol for endpoint in info.endpoints
+        },
     }
     if info.rack is not None:
         members["rack"] = info.rack
@@ -233,10 +235,12 @@ def read_broker(broker_id: int, data: bytes) -> BrokerInfo:
 
 def write_topic(info: TopicInfo) -> bytes:
     members: dict[str, Any] = {
-        "removing_replicas": {str(at): each.removing for at, each in info.partitions.items() if each.removing},
-        "partitions": {str(at): each.replicas for at, each in info.partitions.items()},
+        "removing_replicas": {
+            str(at): assigned.removing for at, assigned in info.partitions.items() if assigned.removing
+        },
+        "partitions": {str(at): assigned.replicas for at, assigned in info.partitions.items()},
         "topic_id": None if info.topic_id is None else write_uuid(info.topic_id),
-        "adding_replicas": {str(at): each.adding for at, each in info.partitions.items() if each.adding},
+        "adding_replicas": {str(at): assigned.adding for at, assigned in info.partitions.items() if assigned.adding},
         "version": 3,
     }
     if info.topic_id is None:
@@ -282,24 +286,29 @@ def read_state(of: TopicPartition, data: bytes, version: int) -> LeaderAndIsr:
 
 def write_partitions(which: Iterable[TopicPartition]) -> bytes:
     """Return the data of an ISR change notification, or of /admin/preferred_replica_election."""
-    return to_json({"version": 1, "partitions": [{"topic": each.topic, "partition": each.partition} for each in which]})
+    return to_json(
+        {
+            "version": 1,
+            "partitions": [{"topic": partition.topic, "partition": partition.partition} for partition in which],
+        }
+    )
 
 
 def read_partitions(path: str, data: bytes) -> list[TopicPartition]:
-    return [each.topic_partition() for each in Document.parse(path, data, 1).documents("partitions")]
+    return [entry.topic_partition() for entry in Document.parse(path, data, 1).documents("partitions")]
 
 
 def write_reassignments(wanted: Mapping[TopicPartition, Sequence[int]]) -> bytes:
     entries = [
-        {"topic": each.topic, "partition": each.partition, "replicas": list(replicas)}
-        for each, replicas in wanted.items()
+        {"topic": partition.topic, "partition": partition.partition, "replicas": list(replicas)}
+        for partition, replicas in wanted.items()
     ]
     return to_json({"version": 1, "partitions": entries})
 
 
 def read_reassignments(data: bytes) -> dict[TopicPartition, tuple[int, ...]]:
     document = Document.parse(REASSIGN_PARTITIONS, data, 1)
-    return {each.topic_partition(): each.numbers("replicas") for each in document.documents("partitions")}
+    return {entry.topic_partition(): entry.numbers("replicas") for entry in document.documents("partitions")}
 
 
 def write_log_dir_event(event: LogDirEvent) -> bytes:

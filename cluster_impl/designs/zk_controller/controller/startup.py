@@ -54,7 +54,7 @@ def elected(components: Components, epoch: int, now: float) -> Steps[None]:
     renewed = set((yield from _bounce_unseen(components, stats, older)))
     renewed.update((yield from machines.partitions.trigger_online()))
     yield from machines.replicas.take_offline(dead)
-    yield from components.liveness.renew(each for each in older if each not in renewed)
+    yield from components.liveness.renew(partition for partition in older if partition not in renewed)
     yield from components.reassignments.elected()
     yield from components.reassignments.read_requested()
     yield from components.deletion.read_requested()
@@ -78,10 +78,10 @@ def _bounce_unseen(components: Components, stats: Stats, older: list[TopicPartit
     bounced = []
     for partition in older:
         isr = context.leadership[partition].isr
-        online = [each for each in isr if context.is_online(each, partition)]
-        younger = [each for each in online if context.live[each] > stats[partition].mzxid]
+        online = [replica for replica in isr if context.is_online(replica, partition)]
+        younger = [replica for replica in online if context.live[replica] > stats[partition].mzxid]
         if len(younger) < len(online):
-            bounced += [(partition, each) for each in younger]
+            bounced += [(partition, replica) for replica in younger]
     led = [partition for partition, broker_id in bounced if context.leader(partition) == broker_id]
     components.machines.partitions.put(led, PartitionState.OFFLINE)
     yield from components.machines.replicas.take_offline(bounced)
@@ -97,5 +97,5 @@ def _older_than_a_replica(context: ControllerContext, stats: Stats) -> list[Topi
     return [
         partition
         for partition, stat in stats.items()
-        if any(context.live.get(each, 0) > stat.mzxid for each in context.replicas(partition))
+        if any(context.live.get(replica, 0) > stat.mzxid for replica in context.replicas(partition))
     ]

@@ -49,7 +49,7 @@ class ContextView:
         if topic in self.context.deletion_begun:
             return None
         partitions = self.context.assignments.get(topic)
-        return None if partitions is None else {at: each.replicas for at, each in partitions.items()}
+        return None if partitions is None else {at: assigned.replicas for at, assigned in partitions.items()}
 
     def topics(self) -> Iterable[str]:
         return self.context.assignments

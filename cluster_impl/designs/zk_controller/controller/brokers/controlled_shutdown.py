@@ -66,7 +66,9 @@ class ControlledShutdown:
             yield from self._move(led)
             yield from self._stop_followers(broker_id)
             led = self._led_by(broker_id)
-        remaining = [RemainingPartition(topic_name=each.topic, partition_index=each.partition) for each in led]
+        remaining = [
+            RemainingPartition(topic_name=partition.topic, partition_index=partition.partition) for partition in led
+        ]
         return m.ControlledShutdownResponse(remaining_partitions=remaining)
 
     def begin(self, broker_id: int) -> None:
@@ -80,8 +82,8 @@ class ControlledShutdown:
         self._context.stopping.discard(broker_id)
         self._to_relieve.pop(broker_id, None)
         begun = self._context.deletion_begun
-        held = [each for each in self._context.on_broker(broker_id) if each.topic not in begun]
-        self._machines.replicas.bring_online((each, broker_id) for each in held)
+        held = [partition for partition in self._context.on_broker(broker_id) if partition.topic not in begun]
+        self._machines.replicas.bring_online((partition, broker_id) for partition in held)
         yield from self._machines.partitions.trigger_online()
 
     @property
@@ -96,7 +98,7 @@ class ControlledShutdown:
                 continue
             now, later = led[:LEADERS_AT_ONCE], led[LEADERS_AT_ONCE:]
             self._to_relieve[broker_id] = later
-            yield from self._move([each for each in now if self._context.leader(each) == broker_id])
+            yield from self._move([partition for partition in now if self._context.leader(partition) == broker_id])
             if not later:
                 del self._to_relieve[broker_id]
                 yield from self._stop_followers(broker_id)
@@ -104,9 +106,9 @@ class ControlledShutdown:
     def _led_by(self, broker_id: int) -> list[TopicPartition]:
         """Return the partitions that the broker leads and another replica could lead."""
         return [
-            each
-            for each in self._context.on_broker(broker_id)
-            if self._context.leader(each) == broker_id and self._counts(each)
+            partition
+            for partition in self._context.on_broker(broker_id)
+            if self._context.leader(partition) == broker_id and self._counts(partition)
         ]
 
     def _counts(self, partition: TopicPartition) -> bool:
@@ -126,8 +128,10 @@ class ControlledShutdown:
     def _stop_followers(self, broker_id: int) -> Steps[None]:
         """Stop the followers on the broker, so that no leader waits for them when it ends."""
         followed = [
-            (each, broker_id)
-            for each in self._context.on_broker(broker_id)
-            if self._context.leader(each) != broker_id and each in self._context.leadership and self._counts(each)
+            (partition, broker_id)
+            for partition in self._context.on_broker(broker_id)
+            if self._context.leader(partition) != broker_id
+            and partition in self._context.leadership
+            and self._counts(partition)
         ]
         yield from self._machines.replicas.take_offline(followed)

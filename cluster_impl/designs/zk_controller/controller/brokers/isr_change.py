@@ -230,10 +230,13 @@ def change_isr(machines: StateMachines, view: ContextView, request: m.IsrChangeR
     changed: list[TopicPartition] = []
     while changes := (decision := decide(view, request)).changes:
         wanted = {
-            each.partition: replace(
-                context.leadership[each.partition], isr=each.isr, version=each.version, controller_epoch=context.epoch
+            change.partition: replace(
+                context.leadership[change.partition],
+                isr=change.isr,
+                version=change.version,
+                controller_epoch=context.epoch,
             )
-            for each in changes
+            for change in changes
         }
         outcomes = yield [
             SetData(znodes.state(partition), znodes.write_state(state), state.version)

@@ -81,11 +81,11 @@ class BrokerLiveness:
     def reconcile(self) -> Steps[None]:
         """Carry out the failures and startups since the last call."""
         before, after = self._context.live, self._live_now()
-        failed = [each for each, epoch in before.items() if after.get(each) != epoch]
-        started = [each for each, epoch in after.items() if before.get(each) != epoch]
+        failed = [broker_id for broker_id, epoch in before.items() if after.get(broker_id) != epoch]
+        started = [broker_id for broker_id, epoch in after.items() if before.get(broker_id) != epoch]
         self._context.stopping -= set(failed)
         if failed:
-            self._context.live = {each: epoch for each, epoch in before.items() if each not in failed}
+            self._context.live = {broker_id: epoch for broker_id, epoch in before.items() if broker_id not in failed}
             yield from self._on_broker_failure(failed)
         if started:
             self._context.live = after
@@ -94,12 +94,12 @@ class BrokerLiveness:
     def replicas_offline(self, replicas: Collection[PartitionReplica], *, brokers_failed: bool = False) -> Steps[None]:
         """Take replicas offline: elect new leaders, and remove the replicas from the ISRs."""
         begun = self._context.deletion_begun
-        ordinary = [each for each in replicas if each[0].topic not in begun]
+        ordinary = [replica for replica in replicas if replica[0].topic not in begun]
         led = [partition for partition, broker_id in ordinary if self._context.leader(partition) == broker_id]
         self._machines.partitions.put(led, PartitionState.OFFLINE)
         renewed = yield from self._machines.partitions.trigger_online()
         yield from self._machines.replicas.take_offline(ordinary, renewed=set(renewed) if brokers_failed else None)
-        self._deletion.fail(each for each in replicas if each[0].topic in begun)
+        self._deletion.fail(replica for replica in replicas if replica[0].topic in begun)
         self._machines.batch.update_metadata()
 
     def renew(self, partitions: Iterable[TopicPartition]) -> Steps[None]:
@@ -114,7 +114,9 @@ class BrokerLiveness:
     def _on_broker_failure(self, broker_ids: Collection[int]) -> Steps[None]:
         log.info("brokers failed: %s", sorted(broker_ids))
         self._failed.update(broker_ids)
-        replicas = [(each, broker_id) for broker_id in broker_ids for each in self._context.on_broker(broker_id)]
+        replicas = [
+            (partition, broker_id) for broker_id in broker_ids for partition in self._context.on_broker(broker_id)
+        ]
         yield from self.replicas_offline(replicas, brokers_failed=True)
 
     def _on_broker_startup(self, broker_ids: Collection[int]) -> Steps[None]:
@@ -126,12 +128,17 @@ class BrokerLiveness:
         self._machines.batch.update_metadata()
         self._machines.batch.introduce(broker_ids)
         begun = self._context.deletion_begun
-        held = {id: [each for each in self._context.on_broker(id) if each.topic not in begun] for id in broker_ids}
+        held = {
+            id: [partition for partition in self._context.on_broker(id) if partition.topic not in begun]
+            for id in broker_ids
+        }
         for broker_id, of_broker in held.items():
-            self._machines.replicas.bring_online((each, broker_id) for each in of_broker)
+            self._machines.replicas.bring_online((partition, broker_id) for partition in of_broker)
         renewed = set((yield from self._machines.partitions.trigger_online()))
-        unseen = dict.fromkeys(each for id, of_broker in held.items() if id not in self._failed for each in of_broker)
-        yield from self.renew(each for each in unseen if each not in renewed)
+        unseen = dict.fromkeys(
+            partition for id, of_broker in held.items() if id not in self._failed for partition in of_broker
+        )
+        yield from self.renew(partition for partition in unseen if partition not in renewed)
         yield from self._deletion.resume(returned=broker_ids)
 
     def _live_now(self) -> dict[int, int]:
@@ -150,4 +157,4 @@ class BrokerLiveness:
         return known == registration.epoch and self._states.is_live(registration.broker_id)
 
     def _stopping_now(self) -> set[int]:
-        return {each for each in self._context.live if self._states.state(each) is BrokerState.STOPPING}
+        return {broker_id for broker_id in self._context.live if self._states.state(broker_id) is BrokerState.STOPPING}

@@ -20,26 +20,30 @@ def offline_replicas(
 ) -> Steps[None]:
     """Take these replicas of a broker offline until it is registered at another epoch (decision: log dirs)."""
     known = machines.context.failed_dirs.setdefault(epoch, set())
-    new = [each for each in reported if each not in known and broker_id in machines.context.replicas(each)]
+    new = [
+        partition
+        for partition in reported
+        if partition not in known and broker_id in machines.context.replicas(partition)
+    ]
     if not new:
         return
     log.info("broker %d lost its replicas of %s", broker_id, ", ".join(map(str, new)))
     known.update(new)
-    yield from liveness.replicas_offline([(each, broker_id) for each in new])
+    yield from liveness.replicas_offline([(partition, broker_id) for partition in new])
 
 
 def storage_errors(machines: StateMachines, response: m.LeaderAndIsrResponse) -> list[TopicPartition]:
     """Return the partitions with a storage error. Before version 5 topics have names, from version 5 on ids."""
     failed = [
-        TopicPartition(each.topic_name, each.partition_index)
-        for each in response.partition_errors
-        if each.error_code == Error.KAFKA_STORAGE_ERROR
+        TopicPartition(partition.topic_name, partition.partition_index)
+        for partition in response.partition_errors
+        if partition.error_code == Error.KAFKA_STORAGE_ERROR
     ]
     for topic in response.topics:
         name = machines.context.topic_name(topic.topic_id)
         failed += [
-            TopicPartition(name, each.partition_index)
-            for each in topic.partition_errors
-            if name is not None and each.error_code == Error.KAFKA_STORAGE_ERROR
+            TopicPartition(name, partition.partition_index)
+            for partition in topic.partition_errors
+            if name is not None and partition.error_code == Error.KAFKA_STORAGE_ERROR
         ]
     return failed

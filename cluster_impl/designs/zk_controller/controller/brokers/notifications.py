@@ -28,7 +28,7 @@ def isr_changes(machines: StateMachines) -> Steps[None]:
     changed: dict[TopicPartition, None] = {}
     for path, data in found:
         changed.update(dict.fromkeys(_read(znodes.read_partitions, path, data)))
-    known = [each for each in changed if each in machines.context.leadership]
+    known = [partition for partition in changed if partition in machines.context.leadership]
     yield from read_states(machines.context, known)
     if known:
         machines.batch.update_metadata(known)
@@ -42,10 +42,14 @@ def log_dir_events(machines: StateMachines) -> Steps[None]:
     brokers: dict[int, None] = {}
     for path, data in found:
         events = _read(znodes.read_log_dir_events, path, data)
-        brokers.update(dict.fromkeys(each.broker_id for each in events if each.event == znodes.LOG_DIR_FAILURE))
+        brokers.update(dict.fromkeys(event.broker_id for event in events if event.event == znodes.LOG_DIR_FAILURE))
     for broker_id in brokers:
-        held = [each for each in context.on_broker(broker_id) if each.topic not in context.deletion_begun]
-        machines.replicas.bring_online((each, broker_id) for each in held if context.is_online(broker_id, each))
+        held = [
+            partition for partition in context.on_broker(broker_id) if partition.topic not in context.deletion_begun
+        ]
+        machines.replicas.bring_online(
+            (partition, broker_id) for partition in held if context.is_online(broker_id, partition)
+        )
     yield from run([Delete(path) for path, _ in found])
 
 
@@ -59,8 +63,8 @@ def _notifications(path: str) -> Steps[list[tuple[str, bytes]]]:
     """Return path and data of each notification, in order, and set a watch for later ones."""
     listed = yield from names(path, watch=True)
     paths = [f"{path}/{name}" for name in listed]
-    outcomes = yield from run([Get(each) for each in paths])
-    return [(each, outcome.data) for each, outcome in zip(paths, outcomes, strict=True) if isinstance(outcome, Found)]
+    outcomes = yield from run([Get(path) for path in paths])
+    return [(path, outcome.data) for path, outcome in zip(paths, outcomes, strict=True) if isinstance(outcome, Found)]
 
 
 def _read(reader: Callable[[str, bytes], Sequence[T]], path: str, data: bytes) -> Sequence[T]:

@@ -147,8 +147,10 @@ def _judged(view: ReplicaEventView, broker_id: int, topic: TopicData) -> list[Pa
     assignment = view.assignment(topic.topic)
     if topic.partitions:
         return [
-            PartitionReply(partition_id=each.partition_id, error_code=_error(assignment, broker_id, each.partition_id))
-            for each in topic.partitions
+            PartitionReply(
+                partition_id=partition.partition_id, error_code=_error(assignment, broker_id, partition.partition_id)
+            )
+            for partition in topic.partitions
         ]
     if assignment is None:
         return [PartitionReply(partition_id=ALL_PARTITIONS, error_code=Error.UNKNOWN_TOPIC_OR_PARTITION)]

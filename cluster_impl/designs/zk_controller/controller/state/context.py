@@ -121,10 +121,10 @@ class ControllerContext:
         return not failed or partition not in failed
 
     def online_replicas(self, partition: TopicPartition) -> tuple[int, ...]:
-        return tuple(each for each in self.replicas(partition) if self.is_online(each, partition))
+        return tuple(replica for replica in self.replicas(partition) if self.is_online(replica, partition))
 
     def offline_replicas(self, partition: TopicPartition) -> list[int]:
-        return [each for each in self.replicas(partition) if not self.is_online(each, partition)]
+        return [replica for replica in self.replicas(partition) if not self.is_online(replica, partition)]
 
     def leader(self, partition: TopicPartition) -> int:
         known = self.leadership.get(partition)
@@ -142,13 +142,15 @@ class ControllerContext:
 
     def leaderless(self) -> list[TopicPartition]:
         """Return the new and offline partitions whose topic is not being deleted."""
-        return [each for each in self._leaderless if each.topic not in self.deletion_begun]
+        return [partition for partition in self._leaderless if partition.topic not in self.deletion_begun]
 
     def replica_state(self, partition: TopicPartition, broker_id: int) -> ReplicaState:
         return self.replica_states.get((partition, broker_id), ReplicaState.NON_EXISTENT)
 
     def replicas_of_topic(self, topic: str) -> list[PartitionReplica]:
-        return [(each, broker_id) for each in self.partitions_of(topic) for broker_id in self.replicas(each)]
+        return [
+            (partition, broker_id) for partition in self.partitions_of(topic) for broker_id in self.replicas(partition)
+        ]
 
     def _unassign(self, partition: TopicPartition, broker_id: int) -> None:
         self._by_broker.get(broker_id, {}).pop(partition, None)

@@ -64,9 +64,9 @@ def change_states(
             else:
                 lost[partition] = new
         yield from read_states(context, lost)
-        ours = {each for each, new in lost.items() if _is(context.leadership.get(each), new)}
-        changed += [each for each in lost if each in ours]
-        pending = [each for each in lost if each not in ours]
+        ours = {partition for partition, new in lost.items() if _is(context.leadership.get(partition), new)}
+        changed += [partition for partition in lost if partition in ours]
+        pending = [partition for partition in lost if partition not in ours]
     return changed
 
 
@@ -77,11 +77,13 @@ def create_states(
 
     Return the partitions that have a state now; the topic of the others is gone.
     """
-    topics = [topic for topic in dict.fromkeys(each.topic for each in wanted) if not _has_states(context, topic)]
+    topics = [
+        topic for topic in dict.fromkeys(partition.topic for partition in wanted) if not _has_states(context, topic)
+    ]
     outcomes = yield [
         *(Create(znodes.partitions(topic)) for topic in topics),
-        *(Create(znodes.partition(each.topic, each.partition)) for each in wanted),
-        *(Create(znodes.state(each), znodes.write_state(new)) for each, new in wanted.items()),
+        *(Create(znodes.partition(partition.topic, partition.partition)) for partition in wanted),
+        *(Create(znodes.state(partition), znodes.write_state(new)) for partition, new in wanted.items()),
     ]
     existing = []
     for (partition, new), outcome in zip(wanted.items(), outcomes[-len(wanted) :], strict=True):
@@ -92,7 +94,7 @@ def create_states(
         else:
             log.error("%s cannot be given a leader: its topic has no znode", partition)
     yield from read_states(context, existing)
-    return [each for each in wanted if each in context.leadership]
+    return [partition for partition in wanted if partition in context.leadership]
 
 
 def read_states(context: ControllerContext, partitions: Collection[TopicPartition]) -> Steps[Stats]:
@@ -118,7 +120,7 @@ def _read(
     """Return the stats of the readable states, and the errors of the others."""
     stats: Stats = {}
     malformed = {}
-    outcomes = yield from run([Get(znodes.state(each), watch) for each in partitions])
+    outcomes = yield from run([Get(znodes.state(partition), watch) for partition in partitions])
     for partition, outcome in zip(partitions, outcomes, strict=True):
         if not isinstance(outcome, Found):
             context.leadership.pop(partition, None)
@@ -145,4 +147,4 @@ def _is(found: LeaderAndIsr | None, wanted: LeaderAndIsr) -> bool:
 
 
 def _has_states(context: ControllerContext, topic: str) -> bool:
-    return any(each in context.leadership for each in context.partitions_of(topic))
+    return any(partition in context.leadership for partition in context.partitions_of(topic))

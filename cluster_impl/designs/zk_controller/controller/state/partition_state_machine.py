@@ -69,13 +69,17 @@ class PartitionStateMachine:
         starts.
         """
         valid = self._valid(partitions, PartitionState.ONLINE)
-        new = [each for each in valid if self._context.partition_state(each) is PartitionState.NEW]
-        others = [each for each in valid if self._context.partition_state(each) is not PartitionState.NEW]
+        new = [partition for partition in valid if self._context.partition_state(partition) is PartitionState.NEW]
+        others = [
+            partition for partition in valid if self._context.partition_state(partition) is not PartitionState.NEW
+        ]
         created = yield from self._initialise(new)
         elected = yield from self.elect(others, self._offline(unclean=frozenset()))
-        failed = [each for each in others if self._context.partition_state(each) is not PartitionState.ONLINE]
+        failed = [
+            partition for partition in others if self._context.partition_state(partition) is not PartitionState.ONLINE
+        ]
         unclean = yield from self._allowing_unclean(
-            {each.topic for each in failed if self._context.online_replicas(each)}
+            {partition.topic for partition in failed if self._context.online_replicas(partition)}
         )
         if unclean:
             elected += yield from self.elect(failed, self._offline(unclean=unclean))
@@ -91,7 +95,7 @@ class PartitionStateMachine:
             return
         if partition.topic not in self._context.deletion_begun:
             yield from read_states(self._context, [partition])
-            yield from self._adopt([each for each in (partition,) if each in self._context.leadership], is_new=False)
+            yield from self._adopt([partition] if partition in self._context.leadership else [], is_new=False)
 
     def elect(self, partitions: Iterable[TopicPartition], selector: Selector) -> Steps[list[TopicPartition]]:
         """Give these partitions the leaders that `selector` finds; return those whose state was written.
@@ -118,7 +122,7 @@ class PartitionStateMachine:
         wanted = {}
         for partition in partitions:
             online = self._context.online_replicas(partition)
-            isr = tuple(each for each in online if each not in self._context.stopping) or online
+            isr = tuple(replica for replica in online if replica not in self._context.stopping) or online
             if isr:
                 wanted[partition] = LeaderAndIsr(isr[0], 0, isr, self._context.epoch)
         if not wanted:

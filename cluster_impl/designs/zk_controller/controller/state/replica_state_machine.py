@@ -72,14 +72,16 @@ class ReplicaStateMachine:
 
         def decide(partition: TopicPartition, known: LeaderAndIsr) -> LeaderAndIsr | None:
             gone = going[partition]
-            isr = tuple(each for each in known.isr if each not in gone) or known.isr
+            isr = tuple(replica for replica in known.isr if replica not in gone) or known.isr
             leader = NO_LEADER if known.leader in gone else known.leader
             if (isr, leader) == (known.isr, known.leader) and (renewed is None or partition in renewed):
                 return None
             return LeaderAndIsr(leader, known.leader_epoch + 1, isr, self._context.epoch)
 
         for partition in (yield from change_states(self._context, going, decide)):
-            others = [each for each in self._context.online_replicas(partition) if each not in going[partition]]
+            others = [
+                replica for replica in self._context.online_replicas(partition) if replica not in going[partition]
+            ]
             self._batch.leader_and_isr(others, partition)
         self._batch.update_metadata(going)
 

@@ -76,7 +76,7 @@ class RequestBatch:
     def drain(self) -> list[tuple[int, Message]]:
         """Return the requests with their brokers, in order, and clear the batch."""
         requests: list[tuple[int, Message]] = []
-        states = {each: self._metadata_state(each) for each in self._metadata}
+        states = {partition: self._metadata_state(partition) for partition in self._metadata}
         update = self._update_metadata(states, INCREMENTAL) if self._metadata_for_all else None
         everything = self._update_metadata(self._everything(states), FULL) if self._introduced else None
         made: dict[tuple[TopicPartition, bool], LeaderAndIsrState | None] = {}
@@ -141,7 +141,11 @@ class RequestBatch:
         """
         if broker_id not in self._introduced:
             return False
-        held = [each for each in self._context.on_broker(broker_id) if each.topic not in self._context.deletion_begun]
+        held = [
+            partition
+            for partition in self._context.on_broker(broker_id)
+            if partition.topic not in self._context.deletion_begun
+        ]
         return len(held) == sum(map(len, topics.values()))
 
     def _leader_and_isr_state(self, partition: TopicPartition, is_new: bool) -> LeaderAndIsrState | None:
@@ -170,8 +174,8 @@ class RequestBatch:
     def _everything(
         self, states: dict[TopicPartition, MetadataState | None]
     ) -> dict[TopicPartition, MetadataState | None]:
-        others = (each for each in self._context.leadership if each not in states)
-        return {**states, **{each: self._metadata_state(each) for each in others}}
+        others = (partition for partition in self._context.leadership if partition not in states)
+        return {**states, **{partition: self._metadata_state(partition) for partition in others}}
 
     def _update_metadata(
         self, states: dict[TopicPartition, MetadataState | None], kind: int
@@ -224,12 +228,12 @@ class RequestBatch:
             id=broker_id,
             endpoints=[
                 MetadataEndpoint(
-                    port=each.port,
-                    host=each.host,
-                    listener=each.listener,
-                    security_protocol=SECURITY_PROTOCOLS.get(each.security_protocol, 0),
+                    port=endpoint.port,
+                    host=endpoint.host,
+                    listener=endpoint.listener,
+                    security_protocol=SECURITY_PROTOCOLS.get(endpoint.security_protocol, 0),
                 )
-                for each in registration.info.endpoints
+                for endpoint in registration.info.endpoints
             ],
             rack=registration.info.rack,
             broker_epoch=registration.epoch,

@@ -32,11 +32,11 @@ def offline(
     If there is none and unclean elections are allowed, the first online replica leads alone, and records that only the
     others had are lost.
     """
-    lasting = [each for each in online if each not in stopping]
+    lasting = [replica for replica in online if replica not in stopping]
     for candidates in (lasting, online):
         leader = _first(replicas, isr, candidates)
         if leader is not None:
-            return LeaderChoice(leader, tuple(each for each in isr if each in candidates))
+            return LeaderChoice(leader, tuple(replica for replica in isr if replica in candidates))
     if unclean:
         for candidates in (lasting, online):
             leader = _first(replicas, replicas, candidates)
@@ -61,10 +61,12 @@ def controlled_shutdown(
     replicas: Sequence[int], isr: Sequence[int], online: Collection[int], stopping: Collection[int]
 ) -> LeaderChoice | None:
     """ControlledShutdownLeaderSelector: a member of the ISR that is not stopping; those that are leave the ISR."""
-    lasting = [each for each in online if each not in stopping]
+    lasting = [replica for replica in online if replica not in stopping]
     leader = _first(replicas, isr, lasting)
-    return None if leader is None else LeaderChoice(leader, tuple(each for each in isr if each not in stopping))
+    return (
+        None if leader is None else LeaderChoice(leader, tuple(replica for replica in isr if replica not in stopping))
+    )
 
 
 def _first(order: Sequence[int], isr: Sequence[int], online: Collection[int]) -> int | None:
-    return next((each for each in order if each in isr and each in online), None)
+    return next((replica for replica in order if replica in isr and replica in online), None)

@@ -58,7 +58,7 @@ class TopicPlan:
 
     @property
     def info(self) -> TopicInfo:
-        return TopicInfo(self.topic_id, {at: PartitionReplicas(each) for at, each in enumerate(self.layout)})
+        return TopicInfo(self.topic_id, {at: PartitionReplicas(replicas) for at, replicas in enumerate(self.layout)})
 
 
 def create_topics(
@@ -77,8 +77,8 @@ def create_topics(
         try:
             check_named_once(topic.name, occurrences)
             check_absent(context, topic.name)
-            check_settings(((each.name, each.value) for each in topic.configs), switches=(UNCLEAN,))
-            settings = {each.name: each.value or "" for each in topic.configs}
+            check_settings(((setting.name, setting.value) for setting in topic.configs), switches=(UNCLEAN,))
+            settings = {setting.name: setting.value or "" for setting in topic.configs}
             layout = _layout(context, topic, config, start)
             plan = TopicPlan(topic.name, topics.new_topic_id(), tuple(layout), settings)
             check_size(plan.name, plan.info)
@@ -139,20 +139,20 @@ def _layout(
 
 def _write(planned: list[TopicPlan]) -> Steps[dict[str, RequestError | None]]:
     """Create the znodes, settings before topics. Return by topic None, or the error."""
-    outcomes = yield from run([Exists(znodes.topic(each.name)) for each in planned])
-    there = [each.name for each, outcome in zip(planned, outcomes, strict=True) if isinstance(outcome, Present)]
-    absent = [each for each in planned if each.name not in there]
-    configs = [(config_znodes.topic_config(each.name), config_znodes.write_config(each.config)) for each in absent]
+    outcomes = yield from run([Exists(znodes.topic(plan.name)) for plan in planned])
+    there = [plan.name for plan, outcome in zip(planned, outcomes, strict=True) if isinstance(outcome, Present)]
+    absent = [plan for plan in planned if plan.name not in there]
+    configs = [(config_znodes.topic_config(plan.name), config_znodes.write_config(plan.config)) for plan in absent]
     outcomes = yield from run([Create(path, data) for path, data in configs])
-    leftovers = [each for each, outcome in zip(configs, outcomes, strict=True) if isinstance(outcome, NodeExists)]
+    leftovers = [config for config, outcome in zip(configs, outcomes, strict=True) if isinstance(outcome, NodeExists)]
     yield from run([SetData(path, data, ANY_VERSION) for path, data in leftovers])
-    outcomes = yield from run([Create(znodes.topic(each.name), znodes.write_topic(each.info)) for each in absent])
-    written = {each.name for each, outcome in zip(absent, outcomes, strict=True) if isinstance(outcome, Done)}
-    return {each.name: None if each.name in written else topic_exists(each.name) for each in planned}
+    outcomes = yield from run([Create(znodes.topic(plan.name), znodes.write_topic(plan.info)) for plan in absent])
+    written = {plan.name for plan, outcome in zip(absent, outcomes, strict=True) if isinstance(outcome, Done)}
+    return {plan.name: None if plan.name in written else topic_exists(plan.name) for plan in planned}
 
 
 def _without_leader(context: ControllerContext, plan: TopicPlan) -> RequestError | None:
-    led = [each for each in context.partitions_of(plan.name) if each in context.leadership]
+    led = [partition for partition in context.partitions_of(plan.name) if partition in context.leadership]
     if len(led) == len(plan.layout):
         return None
     return RequestError(

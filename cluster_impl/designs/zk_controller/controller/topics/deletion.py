@@ -64,8 +64,8 @@ class TopicDeletion:
 
         Brokers that `returned` get another request for replicas that they could not delete.
         """
-        reassigned = {each.topic for each in self._context.reassigned}
-        for topic in [each for each in self._context.to_delete if each not in reassigned]:
+        reassigned = {partition.topic for partition in self._context.reassigned}
+        for topic in [name for name in self._context.to_delete if name not in reassigned]:
             if topic in self._context.deletion_begun:
                 self._start(topic, returned)
             else:
@@ -80,13 +80,16 @@ class TopicDeletion:
 
     def fail(self, replicas: Iterable[PartitionReplica]) -> None:
         """Mark replicas as ineligible: their broker is gone, or could not delete them."""
-        started = [each for each in replicas if self._context.replica_state(*each) is ReplicaState.DELETION_STARTED]
+        started = [
+            replica for replica in replicas if self._context.replica_state(*replica) is ReplicaState.DELETION_STARTED
+        ]
         self._machines.replicas.put(started, ReplicaState.DELETION_INELIGIBLE)
 
     def answered(self, broker_id: int, request: m.StopReplicaRequest, response: m.StopReplicaResponse) -> Steps[None]:
         """Apply the response of a broker. Only replicas count that the request was to delete and that are pending."""
         results = {
-            TopicPartition(each.topic_name, each.partition_index): each.error_code for each in response.partition_errors
+            TopicPartition(partition.topic_name, partition.partition_index): partition.error_code
+            for partition in response.partition_errors
         }
         deleted: list[PartitionReplica] = []
         failed: list[PartitionReplica] = []
@@ -99,10 +102,10 @@ class TopicDeletion:
                 sound = response.error_code == Error.NONE and results.get(partition, Error.NONE) == Error.NONE
                 (deleted if sound else failed).append((partition, broker_id))
         if failed:
-            log.warning("broker %d cannot delete %s", broker_id, ", ".join(str(each) for each, _ in failed))
+            log.warning("broker %d cannot delete %s", broker_id, ", ".join(str(partition) for partition, _ in failed))
         self.fail(failed)
         self._machines.replicas.put(deleted, ReplicaState.DELETION_SUCCESSFUL)
-        for name in dict.fromkeys(each.topic for each, _ in deleted):
+        for name in dict.fromkeys(partition.topic for partition, _ in deleted):
             yield from self._complete_if_done(name)
 
     def _begin(self, topic: str) -> None:
@@ -122,9 +125,15 @@ class TopicDeletion:
             if state not in _ANSWERED_FOR and not tried_before:
                 to_try.append(replica)
         self._machines.replicas.put(to_try, ReplicaState.OFFLINE)
-        possible = {(each, id) for each, id in to_try if id in brokers and self._context.is_online(id, each)}
-        self._machines.replicas.put([each for each in to_try if each in possible], ReplicaState.DELETION_STARTED)
-        self._machines.replicas.put([each for each in to_try if each not in possible], ReplicaState.DELETION_INELIGIBLE)
+        possible = {
+            (partition, id) for partition, id in to_try if id in brokers and self._context.is_online(id, partition)
+        }
+        self._machines.replicas.put(
+            [replica for replica in to_try if replica in possible], ReplicaState.DELETION_STARTED
+        )
+        self._machines.replicas.put(
+            [replica for replica in to_try if replica not in possible], ReplicaState.DELETION_INELIGIBLE
+        )
 
     def _complete_if_done(self, topic: str) -> Steps[None]:
         """Delete the topic's znodes once all replicas are deleted.
@@ -135,7 +144,7 @@ class TopicDeletion:
         if topic not in self._context.deletion_begun:
             return
         replicas = self._context.replicas_of_topic(topic)
-        if any(self._context.replica_state(*each) is not ReplicaState.DELETION_SUCCESSFUL for each in replicas):
+        if any(self._context.replica_state(*replica) is not ReplicaState.DELETION_SUCCESSFUL for replica in replicas):
             return
         yield [Delete(config_znodes.topic_config(topic))]
         if (yield from delete_trees([znodes.topic(topic)], DELETE_ATTEMPTS)):

@@ -115,22 +115,24 @@ class PreferredLeaders:
                 replicas = self._context.replicas(partition)
                 preferred.setdefault(replicas[0], []).append(partition)
         for broker_id, partitions in preferred.items():
-            lost = [each for each in partitions if self._context.leader(each) != broker_id]
+            lost = [partition for partition in partitions if self._context.leader(partition) != broker_id]
             if len(lost) * 100 > len(partitions) * self._config.leader_imbalance_percentage:
-                yield from self._elect(each for each in lost if each not in self._context.reassigned)
+                yield from self._elect(partition for partition in lost if partition not in self._context.reassigned)
 
     def _elect(self, partitions: Iterable[TopicPartition]) -> Steps[None]:
         """Elect the preferred leader where it can lead and does not; other partitions stay as they are."""
 
         def select(partition: TopicPartition, known: LeaderAndIsr) -> LeaderChoice | None:
             replicas = self._context.replicas(partition)
-            online = [each for each in self._context.online_replicas(partition) if each not in self._context.stopping]
+            online = [
+                replica for replica in self._context.online_replicas(partition) if replica not in self._context.stopping
+            ]
             return None if known.leader == replicas[0] else selectors.preferred(replicas, known.isr, online)
 
         possible = [
-            each
-            for each in partitions
-            if each in self._context.leadership and each.topic not in self._context.deletion_begun
+            partition
+            for partition in partitions
+            if partition in self._context.leadership and partition.topic not in self._context.deletion_begun
         ]
         yield from self._machines.partitions.elect(possible, select)
 

@@ -80,7 +80,7 @@ class Reassignments:
             else:
                 wanted[partition] = target
         begun = yield from self._begin(wanted)
-        yield from self._remove_requests(each for each in requested if each not in begun)
+        yield from self._remove_requests(partition for partition in requested if partition not in begun)
         yield from self.resume(begun)
 
     def answer_alter(
@@ -112,9 +112,11 @@ class Reassignments:
 
     def answer_list(self, request: m.ListPartitionReassignmentsRequest) -> m.ListPartitionReassignmentsResponse:
         """Describe the reassignments under way."""
-        known = {each: self._assigned(each) for each in self._context.reassigned}
+        known = {partition: self._assigned(partition) for partition in self._context.reassigned}
         under_way = {
-            at: (each.replicas, each.adding, each.removing) for at, each in known.items() if each.is_reassigned
+            at: (assigned.replicas, assigned.adding, assigned.removing)
+            for at, assigned in known.items()
+            if assigned.is_reassigned
         }
         return moving(request, under_way)
 
@@ -137,7 +139,11 @@ class Reassignments:
 
         A watch on the state of each reassigned partition fires at every change, also at the controller's own ones.
         """
-        ready = [each for each in partitions if each in self._context.reassigned and self._is_in_sync(each)]
+        ready = [
+            partition
+            for partition in partitions
+            if partition in self._context.reassigned and self._is_in_sync(partition)
+        ]
         if ready:
             yield from self._finish(ready)
 
@@ -147,7 +153,7 @@ class Reassignments:
         The watch is set before the read, so that no change in between is missed. A partition that has not had a leader
         has no state; the watch fires when it is created.
         """
-        yield from run([Exists(znodes.state(each), watch=True) for each in partitions])
+        yield from run([Exists(znodes.state(partition), watch=True) for partition in partitions])
         yield from read_states(self._context, partitions)
 
     def state_changed(self, partition: TopicPartition) -> Steps[None]:
@@ -158,11 +164,11 @@ class Reassignments:
 
     def elected(self) -> Steps[None]:
         """Continue the reassignments of an earlier controller, which may have ended before it sent any request."""
-        under_way = [each for each in self._context.partitions() if self._assigned(each).is_reassigned]
+        under_way = [partition for partition in self._context.partitions() if self._assigned(partition).is_reassigned]
         self._context.reassigned.update(dict.fromkeys(under_way))
         if under_way:
             yield from self.watch(under_way)
-            yield from self._announce([each for each in under_way if not self._is_in_sync(each)])
+            yield from self._announce([partition for partition in under_way if not self._is_in_sync(partition)])
             yield from self.resume(under_way)
 
     def _refusal(self, partition: TopicPartition, target: Sequence[int]) -> str | None:
@@ -173,7 +179,7 @@ class Reassignments:
             return "its topic is being deleted"
         if not target or len(set(target)) != len(target):
             return "a partition needs different replicas, at least one"
-        away = [each for each in target if each not in known.replicas and each not in self._context.live]
+        away = [replica for replica in target if replica not in known.replicas and replica not in self._context.live]
         return f"brokers {away} are not live" if away else None
 
     def _begin(self, wanted: Mapping[TopicPartition, Sequence[int]]) -> Steps[list[TopicPartition]]:
@@ -193,22 +199,24 @@ class Reassignments:
             if after == before:
                 continue
             wanted_now[partition] = after
-        left = {each: after for each, after in wanted_now.items() if self._leaving(each, after)}
+        left = {partition: after for partition, after in wanted_now.items() if self._leaving(partition, after)}
         can_be_left = yield from self._lead_from(left)
-        for partition in [each for each in left if each not in can_be_left]:
+        for partition in [moved for moved in left if moved not in can_be_left]:
             refused = wanted_now.pop(partition)
             log.error("%s is not reassigned to %s: no remaining replica is in sync", partition, list(refused.target))
         for topic, of_topic in _by_topic(wanted_now).items():
             if not (yield from write_assignments(topic, of_topic)):
                 continue
             partitions = [TopicPartition(topic, index) for index in of_topic]
-            yield from self._drop({each: of_topic[each.partition] for each in partitions})
+            yield from self._drop({partition: of_topic[partition.partition] for partition in partitions})
             for partition in partitions:
                 self._context.assign(partition, of_topic[partition.partition])
                 self._context.reassigned[partition] = None
             yield from self.watch(partitions)
-            yield from self._announce([each for each in partitions if not self._is_in_sync(each)])
-            new = [each for each in partitions if self._context.partition_state(each) is PartitionState.NEW]
+            yield from self._announce([partition for partition in partitions if not self._is_in_sync(partition)])
+            new = [
+                partition for partition in partitions if self._context.partition_state(partition) is PartitionState.NEW
+            ]
             yield from self._machines.partitions.bring_online(new)
             begun += partitions
         return begun
@@ -222,9 +230,9 @@ class Reassignments:
         for partition in (yield from change_states(self._context, partitions, renew)):
             self._machines.batch.leader_and_isr(self._context.online_replicas(partition), partition)
         for partition in partitions:
-            coming = [(partition, each) for each in self._context.replicas(partition)]
+            coming = [(partition, replica) for replica in self._context.replicas(partition)]
             self._machines.replicas.start_new(
-                each for each in coming if self._context.replica_state(*each) is ReplicaState.NON_EXISTENT
+                replica for replica in coming if self._context.replica_state(*replica) is ReplicaState.NON_EXISTENT
             )
 
     def _is_in_sync(self, partition: TopicPartition) -> bool:
@@ -234,14 +242,14 @@ class Reassignments:
         return not assigned.is_reassigned or (known is not None and set(assigned.target) <= set(known.isr))
 
     def _finish(self, partitions: Collection[TopicPartition]) -> Steps[None]:
-        targets = {each: PartitionReplicas(self._assigned(each).target) for each in partitions}
+        targets = {partition: PartitionReplicas(self._assigned(partition).target) for partition in partitions}
         for partition, after in targets.items():
             known = [(partition, broker_id) for broker_id in after.replicas]
             self._machines.replicas.bring_online(
-                each for each in known if self._context.replica_state(*each) is ReplicaState.NEW
+                replica for replica in known if self._context.replica_state(*replica) is ReplicaState.NEW
             )
         can_be_left = yield from self._lead_from(targets)
-        targets = {each: targets[each] for each in can_be_left}
+        targets = {partition: targets[partition] for partition in can_be_left}
         yield from self._drop(targets)
         for topic, of_topic in _by_topic(targets).items():
             yield from write_assignments(topic, of_topic)
@@ -261,7 +269,9 @@ class Reassignments:
 
         def select(partition: TopicPartition, known: LeaderAndIsr) -> LeaderChoice | None:
             target = targets[partition].replicas
-            online = [each for each in self._context.online_replicas(partition) if each not in self._context.stopping]
+            online = [
+                replica for replica in self._context.online_replicas(partition) if replica not in self._context.stopping
+            ]
             if known.leader in target and self._context.is_online(known.leader, partition):
                 return LeaderChoice(known.leader, known.isr)
             return selectors.reassigned(target, known.isr, online or self._context.online_replicas(partition))
@@ -273,7 +283,7 @@ class Reassignments:
             return known.leader in target or set(known.isr) <= set(target)
 
         yield from self._machines.partitions.elect(targets, select)
-        return [each for each in targets if can_be_left(each)]
+        return [partition for partition in targets if can_be_left(partition)]
 
     def _drop(self, targets: Mapping[TopicPartition, PartitionReplicas]) -> Steps[None]:
         """Remove replicas from the ISR, stop them, and delete them where their broker is live."""
@@ -298,7 +308,7 @@ class Reassignments:
                 requested = znodes.read_reassignments(found.data)
             except MalformedZnode:
                 return
-            left = {each: replicas for each, replicas in requested.items() if each not in done}
+            left = {partition: replicas for partition, replicas in requested.items() if partition not in done}
             if len(left) == len(requested) and left:
                 return
             path, version = znodes.REASSIGN_PARTITIONS, found.stat.version
@@ -308,7 +318,7 @@ class Reassignments:
                 return
 
     def _leaving(self, partition: TopicPartition, after: PartitionReplicas) -> list[int]:
-        return [each for each in self._context.replicas(partition) if each not in after.replicas]
+        return [replica for replica in self._context.replicas(partition) if replica not in after.replicas]
 
     def _assigned(self, partition: TopicPartition) -> PartitionReplicas:
         known = self._context.assignment(partition)
@@ -319,8 +329,8 @@ class Reassignments:
 def towards(before: PartitionReplicas, target: Sequence[int]) -> PartitionReplicas:
     """Return the replicas during the move from `before` to `target`: the target ones first, then the removed ones."""
     origin = before.origin
-    going = tuple(each for each in origin if each not in target)
-    coming = tuple(each for each in target if each not in origin)
+    going = tuple(replica for replica in origin if replica not in target)
+    coming = tuple(replica for replica in target if replica not in origin)
     return PartitionReplicas((*target, *going), adding=coming, removing=going)
 
 

@@ -38,12 +38,12 @@ class TopicListener:
     def list_changed(self) -> Steps[list[str]]:
         """Apply a change of the list of topics; return the new ones. A topic that was removed by hand is dropped."""
         listed = yield from names(znodes.TOPICS, watch=True)
-        for topic in [each for each in self._context.assignments if each not in set(listed)]:
+        for topic in [name for name in self._context.assignments if name not in set(listed)]:
             log.warning("topic %s has gone without having been deleted", topic)
             self._context.remove_topic(topic)
-        new = [each for each in listed if each not in self._context.assignments]
+        new = [name for name in listed if name not in self._context.assignments]
         yield from self.appeared(new)
-        return [each for each in new if each in self._context.assignments]
+        return [name for name in new if name in self._context.assignments]
 
     def appeared(self, topics: Collection[str]) -> Steps[None]:
         """Give leaders to the partitions of new topics."""
@@ -91,7 +91,7 @@ class TopicListener:
 
     def _lead(self, new: Collection[TopicPartition]) -> Steps[None]:
         """Take new partitions and their replicas through the transitions from NonExistent to Online."""
-        replicas = [(each, broker_id) for each in new for broker_id in self._context.replicas(each)]
+        replicas = [(partition, broker_id) for partition in new for broker_id in self._context.replicas(partition)]
         self._machines.partitions.put(new, PartitionState.NEW)
         self._machines.replicas.start_new(replicas)
         yield from self._machines.partitions.bring_online(new)

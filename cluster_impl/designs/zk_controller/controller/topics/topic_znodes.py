@@ -32,7 +32,7 @@ def read_topics(topics: Collection[str], new_topic_id: Callable[[], UUID]) -> St
             found[topic] = znodes.read_topic(topic, outcome.data)
         except MalformedZnode as problem:
             log.error("topic %s is ignored until its znode is repaired: %s", topic, problem)
-    for topic in [each for each, info in found.items() if info.topic_id is None]:
+    for topic in [name for name, info in found.items() if info.topic_id is None]:
         named = yield from _rewrite(topic, partial(_with_id, topic_id=new_topic_id()))
         if named is None:
             del found[topic]
