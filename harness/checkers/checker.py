@@ -2,14 +2,40 @@
 
 from __future__ import annotations
 
+import difflib
 import inspect
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from enum import Enum
 from typing import Generic, ParamSpec, TypeVar
 
 from fencepost.harness.checkers.check import Check, RunCheck
+from fencepost.results.records.events import PHASES
 from fencepost.results.records.verdict import Finding
+
+_DATA_KINDS: Mapping[str, frozenset[str]] = {
+    "op": frozenset(
+        {
+            *("send", "poll", "poll-final", "final", "admin", "topics", "probe"),
+            *("assigned", "revoked", "lost", "start-over", "commit-offsets", "committed-offsets"),
+            *("init-transactions", "send-offsets", "end-transaction"),
+        }
+    ),
+    "state": frozenset(
+        {
+            *("answer", "broker", "controller", "end", "ensemble", "listed", "partition", "partition-gone"),
+            *("processor", "queue", "server"),
+        }
+    ),
+}
+"""The kinds of events whose data, and not their phase, tells them apart."""
+KINDS: frozenset[str] = frozenset(
+    f"{event_type}:{kind}"
+    for event_type, phases in PHASES.items()
+    if event_type != "note"
+    for kind in _DATA_KINDS.get(event_type, phases)
+)
+"""The kinds of events that evidence consists of: `op:send`, `state:partition`, `fault:proven`."""
 
 P = ParamSpec("P")
 R = TypeVar("R", bound=Finding | Iterable[Finding])
@@ -92,8 +118,19 @@ def checker(
     rests_on: Iterable[str] | None = None,
     counts: Iterable[str] = (),
 ) -> Callable[[Callable[P, R]], Checker[P, R]]:
-    """Register a function as the checker that returns findings of these checks."""
+    """Register a function as the checker that returns findings of these checks.
+
+    TypeError for a need or a kind of event that does not exist: no run would have it, and the checker would be asked
+    of none, or its evidence be taken from none.
+    """
+    if not checks:
+        raise TypeError("a checker names the checks whose findings it returns")
+    if unknown := [repr(need) for need in needs if not isinstance(need, Need)]:
+        raise TypeError(f"{checks[0].name} needs {', '.join(unknown)}, which is no Need")
     kinds = None if rests_on is None else frozenset(rests_on)
-    return lambda function: Checker(
-        function, checks, rank, frozenset(needs), every_run, loss, coverage, kinds, frozenset(counts)
-    )
+    items = frozenset(counts)
+    for kind in sorted(items.union(kinds or ()) - KINDS):
+        near = difflib.get_close_matches(kind, KINDS, n=1)
+        hint = f": did you mean {near[0]}?" if near else ""
+        raise TypeError(f"{checks[0].name} names {kind}, a kind of event that no journal has{hint}")
+    return lambda function: Checker(function, checks, rank, frozenset(needs), every_run, loss, coverage, kinds, items)

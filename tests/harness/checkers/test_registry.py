@@ -6,6 +6,7 @@ import ast
 import pkgutil
 from importlib import import_module
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -30,8 +31,12 @@ MODULES = [
 def test_every_check_has_a_checker_and_judges_a_rule_of_the_catalogue() -> None:
     defined = {each for module in MODULES for each in vars(module).values() if isinstance(each, Check)}
     assert defined == set(registry.checks())
-    for check in defined:
-        assert describe(check.requirement) is not None, check
+    assert unknown_rules() == set()
+
+
+def unknown_rules() -> set[str]:
+    """Return the rules that checks name, and that no catalogue has."""
+    return {rule for check in registry.checks() for rule in check.requirements if describe(rule) is None}
 
 
 def test_every_finding_names_a_check_that_is_defined() -> None:
@@ -66,6 +71,38 @@ def test_checkers_stand_in_the_order_of_their_ranks_and_those_of_others_after_th
     assert [each.checks[0].name for each in registry.checkers()][:3] == ["unseen", "unread", "lost-write"]
     [added] = [each for each in registry.checkers_and([foreign]) if each not in registry.checkers()]
     assert (added.reads, added.judges_records) == (("history",), True)
+
+
+@pytest.mark.parametrize(
+    ("names", "message"),
+    [
+        ({"rests_on": ["op:sent"]}, "few names op:sent, a kind of event that no journal has: did you mean op:send"),
+        ({"counts": ["state:partitions"]}, "few names state:partitions, .* did you mean state:partition"),
+        ({"rests_on": ["fault:provoked"]}, "few names fault:provoked"),
+        ({"needs": ["logs"]}, "few needs 'logs', which is no Need"),
+    ],
+)
+def test_a_checker_that_names_what_no_run_has_is_refused(names: dict[str, Any], message: str) -> None:
+    with pytest.raises(TypeError, match=message):
+        checker(Check("few", "Many", "ACK-01", Basis.PRESENCE), rank=1, **names)
+
+
+def test_a_checker_without_a_check_is_refused() -> None:
+    with pytest.raises(TypeError, match="names the checks"):
+        checker(rank=1)
+
+
+def test_a_check_of_a_rule_that_no_catalogue_has_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    @checker(Check("few", "Many", "ACME-01", Basis.PRESENCE, also=("ACK-01",)), rank=1)
+    def unknown_rule(history: object) -> Finding:
+        raise AssertionError
+
+    monkeypatch.setattr(registry, "checkers", lambda: (unknown_rule,))
+    registry.checks.cache_clear()
+    try:
+        assert unknown_rules() == {"ACME-01"}
+    finally:
+        registry.checks.cache_clear()
 
 
 def test_a_checker_that_reads_what_no_run_has_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -12,6 +12,7 @@ from pathlib import Path
 
 import pytest
 
+from fencepost.harness.checkers.checker import KINDS
 from fencepost.harness.checkers.registry import checks
 from fencepost.harness.judge import judge
 from fencepost.harness.plan.file import load_plan
@@ -41,6 +42,7 @@ TRIED = [each for each in JOURNALS if WHOLE or each.stat().st_size <= SMALL]
 def test_what_rested_on_evidence_that_is_gone_is_not_held(archive: Path, tmp_path: Path) -> None:
     shutil.unpack_archive(archive, tmp_path)
     plan, journal = load_plan(tmp_path / "plan.yaml"), read_journal(tmp_path / "journal.jsonl")
+    assert {kind for event in journal.events if event.type != "note" and (kind := kind_of(event)) not in KINDS} == set()
     before = judge(plan, journal)
     assert before.verdict is Verdict.PASS, before.headline
     assert numbers(before).keys() <= NEEDS.keys(), "say what the check rests on"
