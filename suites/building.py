@@ -15,9 +15,11 @@ from fencepost.harness.plan.model import (
     FaultMet,
     FaultProven,
     ProducerSpec,
+    TopicSpec,
     WorkloadSpec,
 )
 from fencepost.harness.plan.steps import Step
+from fencepost.harness.plan.topologies import node_name
 from fencepost.suites.clusters import node_id
 from fencepost.suites.expectations import ACKNOWLEDGED_LOSS, must
 from fencepost.suites.target_facts import TargetFacts
@@ -91,15 +93,16 @@ def learns_leader(name: str, broker: str, partition: str, leader: str, expect: E
     return MetadataFrom(as_=name, node=broker, partition=partition, leader=leader, expect=expect)
 
 
-def setup(leader: str, *, partition: str = "t-0", work: bool = True) -> list[Step]:
+def setup(topic: TopicSpec, *, work: bool) -> list[Step]:
     """Wait until the intended replica leads, and start the workload. The cluster is whole before any plan begins."""
-    begin: list[Step] = [LeaderIs(as_="leader-ready", partition=partition, is_=leader)]
+    leader = node_name(topic.assignments[0][0])
+    begin: list[Step] = [LeaderIs(as_="leader-ready", partition=f"{topic.name}-0", is_=leader)]
     if work:
         begin += [Workload(as_="work", action="start"), WorkloadAcks(as_="working", more=20)]
     return begin
 
 
-def teardown(*, work: bool = True) -> list[Step]:
+def teardown(*, work: bool) -> list[Step]:
     """Heal every fault, wait until the cluster is whole again and serves its clients, and stop the workload."""
     end: list[Step] = [HealAll(as_="heal"), Converged(as_="whole", expect=must("LIVE-01", "META-01"))]
     if work:

@@ -26,7 +26,17 @@ from fencepost.harness.plan.model import (
     WorkloadSpec,
 )
 from fencepost.harness.plan.steps import Step
-from fencepost.suites.building import WORKLOAD, owed, plain, proof, provable, retried, workload_with_losses
+from fencepost.suites.building import (
+    WORKLOAD,
+    owed,
+    plain,
+    proof,
+    provable,
+    retried,
+    setup,
+    teardown,
+    workload_with_losses,
+)
 from fencepost.suites.clusters import replica_roles, scaled_timing, smallest_cluster, topic
 from fencepost.suites.expectations import expected_losses
 from fencepost.suites.target_facts import (
@@ -144,6 +154,8 @@ class Draft:
         self,
         steps: Sequence[Step],
         *coverage: Coverage,
+        afterwards: Sequence[Step] = (),
+        framed: bool = True,
         topics: Sequence[TopicSpec] | None = None,
         deviations: Sequence[Deviation] = (),
         topology: Topology | None = None,
@@ -154,12 +166,20 @@ class Draft:
     ) -> Plan:
         """Return the plan. A pass needs the proof of each fault that the steps inject, and then `coverage`.
 
+        Before the steps the first topic gets its leader, and the workload is started if it produces to that topic;
+        after them the cluster is healed and whole, and such a workload stopped. `afterwards` are steps that come last.
+        `framed=False`: the steps are all that there are.
+
         Without topics it has the topic `t` on all three brokers, without a topology the smallest cluster of the
         target's design. `may_lose`: a target that lists the loss of acknowledged records may show it here.
         """
         target = self.target
         if may_lose:
             workload, deviations = workload_with_losses(target), expected_losses(target, "may")
+        topics = [topic(self.roles)] if topics is None else topics
+        if framed:
+            work = any(producer.topic == topics[0].name for producer in workload.producers)
+            steps = [*setup(topics[0], work=work), *steps, *teardown(work=work), *afterwards]
         proofs = [proof(step) for step in steps if isinstance(step, InjectStep)]
         steps = [owed(step, target) for step in steps]
         if target.lacks("idempotence"):
@@ -176,7 +196,7 @@ class Draft:
             timing=self.timing,
             settings=settings,
             topology=topology or smallest_cluster(target, self.roles[-1]),
-            topics=tuple([topic(self.roles)] if topics is None else topics),
+            topics=tuple(topics),
             workload=workload,
             steps=tuple(steps),
             coverage=(*proofs, *coverage),

@@ -6,7 +6,7 @@ from fencepost.harness.plan.base import After
 from fencepost.harness.plan.injects import inject
 from fencepost.harness.plan.model import Plan, StepDone, Timing
 from fencepost.harness.plan.steps import Step
-from fencepost.suites.building import acknowledged, logs_sole_isr, setup, teardown
+from fencepost.suites.building import acknowledged, logs_sole_isr
 from fencepost.suites.clusters import topic
 from fencepost.suites.expectations import answers, must, never, never_serves
 from fencepost.suites.scenario import Draft
@@ -35,14 +35,12 @@ def led_from_inside_the_isr(draft: Draft) -> Plan:
     """A follower that lacks acknowledged records is the only live replica: none leads before the leader returns."""
     leader, follower, _ = draft.roles
     shrinks = must(draft.target.rule("ISR-05", "ISR-05", "LD-70"))
-    steps = [
-        *setup(leader),
+    steps: list[Step] = [
         inject("behind", StallParameters(from_=follower, to=leader)),
         IsrIs(as_="dropped", partition="t-0", is_=leader, expect=shrinks),
         WorkloadAcks(as_="without-it", more=20, expect=shrinks),
         inject("kill", KillParameters(nodes=leader)),
         *no_successor(draft.target, draft.timing, leader, follower, ("LD-12", "LD-28", "DLD-22")),
-        *teardown(),
     ]
     return draft.plan(
         steps,
@@ -78,8 +76,7 @@ def no_successor(
 def followers_leave_and_return(draft: Draft) -> Plan:
     """One follower after the other stalls and leaves the ISR, and both return: the leader alone is below min.isr."""
     leader, first, second = draft.roles
-    steps = [
-        *setup(leader),
+    steps: list[Step] = [
         inject("stall-first", StallParameters(from_=first, to=leader)),
         # Until it leaves the ISR, nothing is acknowledged that it lacks.
         ProduceProbe(
@@ -104,7 +101,6 @@ def followers_leave_and_return(draft: Draft) -> Plan:
         WorkloadAcks(as_="two-again", more=20, expect=must("LIVE-03")),
         Heal(as_="mend-first", fault="stall-first"),
         IsrIs(as_="first-returns", partition="t-0", is_=(leader, first, second), expect=must("ISR-06")),
-        *teardown(),
     ]
     return draft.timed(lag_ms=LAG_MS).plan(
         steps, StepDone(step="too-few"), acknowledged("first-leaves.ended", before="stall-second.injected")

@@ -48,8 +48,6 @@ from fencepost.suites.building import (
     logs_sole_isr,
     returns_to_isr,
     service_probes,
-    setup,
-    teardown,
     workload_with_losses,
 )
 from fencepost.suites.clusters import (

@@ -37,16 +37,13 @@ def asked(draft: v.Draft) -> v.Plan:
     """
     target = draft.target
     leader, follower, other = brokers = draft.roles
-    steps = [
-        *v.setup(leader, work=False),
+    steps: list[v.Step] = [
         *_validated(leader),
         *_mistaken(leader),
         *(() if target.uses_zookeeper else _metadata_log_named(leader)),
         *_described(leader, brokers),
         *_settings_changed(leader, brokers),
         *(_moved(leader, follower, other, cancels=not target.leader_driven) if target.follows_its_documents else ()),
-        *v.teardown(work=False),
-        v.Produce(as_="afterwards", topic=TOPIC, records=10, idempotent=True, expect=v.answers("LIVE-03", "served")),
     ]
     replicas = v.topic([leader, follower], min_isr=1)
     config = {**replicas.config, "retention.ms": KEPT_MS}
@@ -56,6 +53,9 @@ def asked(draft: v.Draft) -> v.Plan:
         topology=v.smallest_cluster(target, leader),
         topics=[replicas.model_copy(update={"config": config})],
         workload=v.WorkloadSpec(),
+        afterwards=[
+            v.Produce(as_="afterwards", topic=TOPIC, records=10, idempotent=True, expect=v.answers("LIVE-03", "served"))
+        ],
     )
 
 

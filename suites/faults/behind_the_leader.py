@@ -31,8 +31,7 @@ def empty_follower(draft: v.Draft) -> v.Plan:
     """
     leader, successor, empty = draft.roles
     moved = v.must(draft.target.rule("D631-07", "INT-28", "LD-31"))
-    steps = [
-        *v.setup(leader, partition="u-0", work=False),
+    steps: list[v.Step] = [
         *_held(leader, successor, empty, UNREPORTED),
         v.IsrIs(as_="left", partition="u-0", lacks=empty, expect=v.must("ISR-05")),
         _committed(leader, UNREPORTED),
@@ -43,8 +42,6 @@ def empty_follower(draft: v.Draft) -> v.Plan:
         v.LeaderIs(as_="moved", partition="u-0", is_=successor, expect=moved),
         v.learns_leader("known", empty, "u-0", successor, moved),
         v.IsrIs(as_="joins-empty", partition="u-0", has=empty, within_ms=4000, expect=v.never("ISR-10")),
-        *v.teardown(work=False),
-        v.Produce(as_="afterwards", topic="u", records=10, idempotent=True, expect=v.answers("LIVE-03", "served")),
     ]
     return draft.timed(lag_ms=LAG_MS).plan(
         steps,
@@ -53,6 +50,9 @@ def empty_follower(draft: v.Draft) -> v.Plan:
         v.StepDone(step="afterwards"),
         topics=[v.topic([leader, successor, empty], name="u")],
         workload=v.WorkloadSpec(),
+        afterwards=[
+            v.Produce(as_="afterwards", topic="u", records=10, idempotent=True, expect=v.answers("LIVE-03", "served"))
+        ],
     )
 
 
@@ -116,8 +116,7 @@ def second_death(second: Literal["silent", "slow"], draft: v.Draft) -> v.Plan:
     answers: v.Step = v.inject("unheard", v.StallParameters(from_=last, to=successor, streams="replies"))
     if second == "slow":
         answers = v.inject("unheard", v.SlowParameters(from_=last, to=successor, latency_ms=LATE_MS, streams="replies"))
-    steps = [
-        *v.setup(leader, partition="u-0", work=False),
+    steps: list[v.Step] = [
         v.Produce(as_="before", topic="u", records=BEFORE, idempotent=True, expect=v.answers("LIVE-03", "served")),
         *_held(leader, last, successor, BEFORE + UNREPORTED),
         v.Heal(as_="released", fault="slow"),
@@ -133,8 +132,6 @@ def second_death(second: Literal["silent", "slow"], draft: v.Draft) -> v.Plan:
         v.inject("successor-dies", v.KillParameters(nodes=successor)),
         v.LeaderIs(as_="leads", partition="u-0", is_=last, expect=v.must(moved, "ISR-06")),
         v.Produce(as_="others", topic="u", records=10, idempotent=True, expect=v.answers("LIVE-03", "served")),
-        *v.teardown(work=False),
-        v.Produce(as_="afterwards", topic="u", records=10, idempotent=True, expect=v.answers("LIVE-03", "served")),
     ]
     return draft.plan(
         steps,
@@ -143,6 +140,9 @@ def second_death(second: Literal["silent", "slow"], draft: v.Draft) -> v.Plan:
         v.acknowledged(by="others", at_least=10),
         topics=[v.topic([leader, successor, last], name="u", min_isr=1)],
         workload=v.WorkloadSpec(),
+        afterwards=[
+            v.Produce(as_="afterwards", topic="u", records=10, idempotent=True, expect=v.answers("LIVE-03", "served"))
+        ],
     )
 
 

@@ -26,8 +26,7 @@ def build(draft: v.Draft) -> v.Plan:
     leader, follower, other = draft.roles
     leads = v.must(target.rule("D631-07", "INT-28", "LD-31"))
     stays_away = target.differs("AK-14")
-    steps = [
-        *v.setup(leader, partition="u-0", work=False),
+    steps: list[v.Step] = [
         v.Produce(as_="before", topic="u", records=BEFORE, idempotent=True, expect=v.answers("LIVE-03", "served")),
         v.inject("stall", v.StallParameters(from_=follower, to=leader)),
         v.ProduceProbe(
@@ -38,8 +37,6 @@ def build(draft: v.Draft) -> v.Plan:
         v.IsrIs(as_="back", partition="u-0", has=follower, expect=v.must("ISR-06")),
         v.Checkpoint(as_="noted", node=leader, partition="u-0", at_least=BEFORE),
         *([] if target.leader_driven else _alone(leader, follower, leads, stays_away)),
-        *v.teardown(work=False),
-        v.Produce(as_="afterwards", topic="u", records=10, idempotent=True, expect=v.answers("LIVE-03", "served")),
     ]
     return draft.timed(lag_ms=LAG_MS).plan(
         steps,
@@ -51,6 +48,9 @@ def build(draft: v.Draft) -> v.Plan:
         topology=v.smallest_cluster(target, other),
         topics=[v.topic([leader, follower], name=name) for name in ("u", "w")],
         workload=v.WorkloadSpec(),
+        afterwards=[
+            v.Produce(as_="afterwards", topic="u", records=10, idempotent=True, expect=v.answers("LIVE-03", "served"))
+        ],
     )
 
 

@@ -35,8 +35,7 @@ def cut_off(ms: int, draft: v.Draft) -> v.Plan:
     draft = draft.timed(lease_ms=LEASE_MS)
     silent_ms = v.self_fence_ms(target, draft.timing)
     serves_on = target.differs("AK-04") or target.differs("AZ-01")
-    steps = [
-        *v.setup(leader),
+    steps: list[v.Step] = [
         v.inject("cut", v.CutParameters(from_=leader, to=v.lease_sources(target))),
         v.inject("jump", v.ClockJumpParameters(nodes=leader, ms=ms)),
         v.Hold(as_="silence-over", after="cut.proven", ms=silent_ms),
@@ -56,7 +55,6 @@ def cut_off(ms: int, draft: v.Draft) -> v.Plan:
         ),
         v.Heal(as_="mend", fault="cut"),
         *_returns(target, leader, back=ms < 0),
-        *v.teardown(),
     ]
     return draft.plan(
         steps,
@@ -103,8 +101,7 @@ def drifts(draft: v.Draft) -> v.Plan:
     """The leader's clock is fast, one follower's is slow, the other's is a day behind: no broker is given up, none
     leaves the ISR, and records are taken as before."""
     leader, slow, yesterday = draft.roles
-    steps = [
-        *v.setup(leader),
+    steps: list[v.Step] = [
         v.inject("fast", v.ClockSkewParameters(nodes=leader, ppm=200_000)),
         v.inject("slow", v.ClockSkewParameters(nodes=slow, ppm=-200_000)),
         v.inject("yesterday", v.ClockJumpParameters(nodes=yesterday, ms=-DAY_MS)),
@@ -117,7 +114,6 @@ def drifts(draft: v.Draft) -> v.Plan:
         ),
         v.goes_on(),
         v.Heal(as_="exact", fault="fast"),
-        *v.teardown(),
     ]
     return draft.plan(
         steps,
@@ -143,8 +139,7 @@ def standby_is_back(draft: v.Draft) -> v.Plan:
         as_="elected", is_not="$first", within_ms=v.LIVENESS_TIMEOUT_MS if elects else UNELECTED_MS, expect=expect
     )
     corrected = v.ActiveController(as_="elected-with-the-right-time", is_not="$first", expect=v.must("LIVE-02"))
-    steps = [
-        *v.setup(leader),
+    steps: list[v.Step] = [
         v.Bind(as_="first", node="active-controller"),
         v.inject("jump", v.ClockJumpParameters(nodes="standby-controller", ms=-HOUR_MS)),
         v.inject("crash", v.KillParameters(nodes="$first")),
@@ -153,7 +148,6 @@ def standby_is_back(draft: v.Draft) -> v.Plan:
         *([] if elects else [corrected]),
         v.TopicCreatedThrough(as_="decides", node=leader, expect=v.must("LIVE-02")),
         v.Heal(as_="restart", fault="crash"),
-        *v.teardown(),
     ]
     return draft.plan(
         steps,

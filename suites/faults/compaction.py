@@ -43,8 +43,7 @@ def last_of_each_key(draft: v.Draft) -> v.Plan:
     leader, follower, other = replicas = draft.roles
     kept = KEPT if target.follows_its_documents else KEPT_FOR_A_DAY
     files = f"{ALONE}-0/*.{'compacted' if target.follows_its_documents else 'cleaned'}"
-    steps = [
-        *v.setup(leader, partition=f"{COPIED}-0", work=False),
+    steps: list[v.Step] = [
         v.LeaderIs(as_="leader-ready-alone", partition=f"{ALONE}-0", is_=leader),
         _id(leader),
         v.inject("away", v.TerminateParameters(nodes=follower)),
@@ -72,7 +71,6 @@ def last_of_each_key(draft: v.Draft) -> v.Plan:
             answer={f"{v.FETCHED}.records[].offset": [LAST_OFFSET]},
             expect=v.answers("DSTO-11", "served"),
         ),
-        *v.teardown(work=False),
     ]
     topology = v.smallest_cluster(target, other)
     nodes = (each.model_copy(update={"disk": "breakable"}) if each.name == leader else each for each in topology.nodes)

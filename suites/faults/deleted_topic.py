@@ -29,8 +29,7 @@ def build(draft: v.Draft) -> v.Plan:
     if target.uses_zookeeper:
         left = [v.Registered(as_="left", node=away, is_=False, expect=given_up)]
         deleted = [v.znode_absent("deleted", "/brokers/topics/gone", v.must("ADM-05"))]
-    steps = [
-        *v.setup(leader),
+    steps: list[v.Step] = [
         v.inject("alone", v.CutParameters(from_=away, to="zookeeper" if target.uses_zookeeper else "controllers")),
         *left,
         v.DeleteTopicProbe(as_="delete", node=through, topic="gone", timeout_ms=10_000, expect=served),
@@ -43,7 +42,6 @@ def build(draft: v.Draft) -> v.Plan:
             expect=target.unless("AZ-07", v.must("META-01"), v.never("META-01")),
         ),
         v.CreateTopicProbe(as_="again", node=through, topic="gone", replicas=2, timeout_ms=10_000, expect=served),
-        *v.teardown(),
     ]
     topics = [v.topic(draft.roles), v.topic([leader, other], name="gone")]
     return draft.plan(steps, v.StepDone(step="again"), topics=topics)

@@ -40,13 +40,11 @@ def leader_cannot_write(torn: bool, draft: v.Draft) -> v.Plan:
         broken = v.TornWriteParameters(node=leader, bytes=first, files=SEGMENTS)
     else:
         broken = v.DiskErrorParameters(node=leader, operations=("write",), files=SEGMENTS)
-    steps = [
-        *v.setup(leader),
+    steps: list[v.Step] = [
         v.inject("broken", broken),
         v.LeaderIs(as_="moved", partition="t-0", is_not=leader, expect=v.must("DISK-01")),
         v.goes_on(),
         *_repaired(leader, "broken"),
-        *v.teardown(),
     ]
     return _plan(draft, (leader,), steps)
 
@@ -65,8 +63,7 @@ def one_of_two_fails(draft: v.Draft) -> v.Plan:
     gone then, and it starts once without it.
     """
     leader, *others = draft.roles
-    steps = [
-        *v.setup(leader),
+    steps: list[v.Step] = [
         v.LeaderIs(as_="leader-ready-beside", partition="u-0", is_=leader),
         v.inject("broken", v.DiskErrorParameters(node=leader, operations=("write",), files=SEGMENTS)),
         v.LeaderIs(as_="moved", partition="t-0", is_not=leader, expect=v.must("DISK-01")),
@@ -82,7 +79,6 @@ def one_of_two_fails(draft: v.Draft) -> v.Plan:
         v.goes_on(),
         *_repaired(leader, "broken"),
         *(_started_without(others[0], draft.target) if draft.target.follows_its_documents else []),
-        *v.teardown(),
     ]
     plan = _plan(draft, (leader,), steps)
     two = tuple(
@@ -126,16 +122,14 @@ def follower_is_full(draft: v.Draft) -> v.Plan:
     A clean stop has made the names of all files durable, also of small ones whose content never was: they are there,
     and empty (KAFKA-16541). Without a controller it would keep its place in the ISR with less than the others have.
     """
-    leader, follower, _ = draft.roles
+    _, follower, _ = draft.roles
     goes_dark = draft.target.follows_its_documents and not draft.target.leader_driven
-    steps = [
-        *v.setup(leader),
+    steps: list[v.Step] = [
         v.inject("full", v.DiskFullParameters(node=follower)),
         v.IsrIs(as_="left", partition="t-0", lacks=follower, expect=v.must("DISK-02")),
         v.goes_on(),
         *_repaired(follower, "full"),
         *(_dark(follower) if goes_dark else []),
-        *v.teardown(),
     ]
     return _plan(draft, (follower,), steps)
 
@@ -158,12 +152,10 @@ def _dark(follower: str) -> list[v.Step]:
 def leader_is_slow(draft: v.Draft) -> v.Plan:
     """The leader may or may not go on leading; records are acknowledged, and none is lost."""
     leader = draft.leader
-    steps = [
-        *v.setup(leader),
+    steps: list[v.Step] = [
         v.inject("slow", v.DiskSlowParameters(node=leader, ms=SLOW_MS, operations=("write",), files=SEGMENTS)),
         v.goes_on("DISK-03"),
         v.Heal(as_="quick", fault="slow"),
-        *v.teardown(),
     ]
     return _plan(draft, (leader,), steps)
 
@@ -175,10 +167,9 @@ def leader_is_slow(draft: v.Draft) -> v.Plan:
 )
 def bit_flips(draft: v.Draft) -> v.Plan:
     """A bit on a follower's disk flips and the follower crashes, so that it starts on a damaged log."""
-    leader, follower, _ = draft.roles
+    _, follower, _ = draft.roles
     draw = random.Random(f"{draft.seed}/{draft.scenario.slug}/place")
-    steps = [
-        *v.setup(leader),
+    steps: list[v.Step] = [
         v.inject(
             "flip", v.BitFlipParameters(node=follower, file=SEGMENTS, byte=draw.randrange(1000), bit=draw.randrange(8))
         ),
@@ -186,7 +177,6 @@ def bit_flips(draft: v.Draft) -> v.Plan:
         v.Heal(as_="restart", fault="crash"),
         v.Logged(as_="found", node=follower, says=CUT_OFF, expect=v.must("DISK-04")),
         v.IsrIs(as_="rejoined", partition="t-0", has=follower, expect=v.must("DIR-04")),
-        *v.teardown(),
     ]
     return _plan(draft, (follower,), steps)
 
@@ -199,14 +189,12 @@ def bit_flips(draft: v.Draft) -> v.Plan:
 def leader_loses_power(draft: v.Draft) -> v.Plan:
     """The leader's disk loses acknowledged records that the other replicas have."""
     leader = draft.leader
-    steps = [
-        *v.setup(leader),
+    steps: list[v.Step] = [
         v.inject("dark", v.PowerLossParameters(nodes=leader)),
         v.LeaderIs(as_="moved", partition="t-0", is_not=leader, expect=v.must("DISK-05")),
         v.goes_on(),
         v.Heal(as_="restart", fault="dark"),
         v.IsrIs(as_="refilled", partition="t-0", has=leader, expect=v.must("DIR-04")),
-        *v.teardown(),
     ]
     return _plan(draft, (leader,), steps)
 
@@ -227,8 +215,7 @@ def controllers_lose_power(draft: v.Draft) -> v.Plan:
     controllers = tuple(map(v.node_name, v.CONTROLLER_IDS))
     is_late = draft.target.follows_its_documents
     late = v.DiskSlowParameters(node="$first", ms=LATE_MS, operations=("fsync",))
-    steps = [
-        *v.setup(leader),
+    steps: list[v.Step] = [
         v.Bind(as_="first", node="active-controller"),
         *([v.inject("late", late)] if is_late else []),
         v.CreateTopicProbe(
@@ -250,7 +237,6 @@ def controllers_lose_power(draft: v.Draft) -> v.Plan:
             v.MetadataProbe(as_=f"kept-{broker}", node=broker, topic="promised", expect=v.answers("K631-15", "served"))
             for broker in (leader, *others)
         ),
-        *v.teardown(),
     ]
     draft = draft.timed(fetch_ms=FETCH_MS) if is_late else draft
     return _plan(draft, controllers, steps)
@@ -264,10 +250,9 @@ def controllers_lose_power(draft: v.Draft) -> v.Plan:
 )
 def controller_cannot_fsync(draft: v.Draft) -> v.Plan:
     """The active controller decides nothing that it cannot make durable; another controller decides."""
-    leader, follower, _ = draft.roles
+    _, follower, _ = draft.roles
     controllers = tuple(map(v.node_name, v.CONTROLLER_IDS))
-    steps = [
-        *v.setup(leader),
+    steps: list[v.Step] = [
         v.Bind(as_="first", node="active-controller"),
         v.inject("broken", v.DiskErrorParameters(node="$first", operations=("fsync",))),
         v.inject("crash", v.KillParameters(nodes=follower)),
@@ -275,7 +260,6 @@ def controller_cannot_fsync(draft: v.Draft) -> v.Plan:
         v.ActiveController(as_="another", is_not="$first", expect=v.must("DISK-06")),
         v.Heal(as_="restart", fault="crash"),
         *_repaired("$first", "broken"),
-        *v.teardown(),
     ]
     return _plan(draft, controllers, steps)
 
@@ -293,8 +277,7 @@ def vote_cannot_be_stored(draft: v.Draft) -> v.Plan:
     elected = v.ActiveController(
         as_="elected-by-one", is_not="$first", within_ms=UNELECTED_MS, expect=v.never("DISK-08")
     )
-    steps = [
-        *v.setup(leader),
+    steps: list[v.Step] = [
         v.Bind(as_="first", node="active-controller"),
         v.Bind(as_="stuck", node="standby-controller"),
         v.inject("no-renames", v.RenameErrorParameters(node="$stuck", files="quorum-state")),
@@ -304,7 +287,6 @@ def vote_cannot_be_stored(draft: v.Draft) -> v.Plan:
         v.ActiveController(as_="elected", is_not="$first", expect=v.must("DISK-08", "LIVE-02")),
         v.TopicCreatedThrough(as_="decides", node=leader, expect=v.must("LIVE-02")),
         v.Heal(as_="restart", fault="crash"),
-        *v.teardown(),
     ]
     return _plan(draft, controllers, steps)
 

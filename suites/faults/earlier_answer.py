@@ -27,8 +27,7 @@ def build(draft: v.Draft) -> v.Plan:
     target = draft.target
     leader, other, follower = draft.roles
     moved = target.rule("D631-07", "INT-28", "LD-31")
-    steps = [
-        *v.setup(leader, partition="u-0", work=False),
+    steps: list[v.Step] = [
         v.Produce(as_="before", topic="u", records=BEFORE, idempotent=True, expect=v.answers("LIVE-03", "served")),
         # The follower has another partition of this leader, so that it keeps the connection.
         v.inject("late", v.StallParameters(from_=follower, to=leader, streams="replies")),
@@ -43,8 +42,6 @@ def build(draft: v.Draft) -> v.Plan:
         v.Heal(as_="answered", fault="late"),
         v.LeaderIs(as_="leads", partition="u-0", is_=follower, expect=v.must(moved, "ISR-06")),
         v.Produce(as_="others", topic="u", records=5, idempotent=True, expect=v.answers("LIVE-03", "served")),
-        *v.teardown(work=False),
-        v.Produce(as_="afterwards", topic="u", records=10, idempotent=True, expect=v.answers("LIVE-03", "served")),
     ]
     return draft.timed(lag_ms=LAG_MS).plan(
         steps,
@@ -56,6 +53,9 @@ def build(draft: v.Draft) -> v.Plan:
         ],
         topology=v.smallest_cluster(target, other),
         workload=v.WorkloadSpec(),
+        afterwards=[
+            v.Produce(as_="afterwards", topic="u", records=10, idempotent=True, expect=v.answers("LIVE-03", "served"))
+        ],
     )
 
 

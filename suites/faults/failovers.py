@@ -27,8 +27,7 @@ def build(draft: v.Draft) -> v.Plan:
     target = draft.target
     first, between, last = draft.roles
     moved = v.must(target.rule("D631-07", "INT-28", "LD-31"))
-    steps = [
-        *v.setup(first, partition="u-0", work=False),
+    steps: list[v.Step] = [
         v.Produce(as_="before", topic="u", records=BEFORE, expect=v.answers("LIVE-03", "served")),
         v.inject("behind", v.StallParameters(from_=between, to=first)),
         v.Produce(as_="ahead", topic="u", node=first, acks=1, records=AHEAD, expect=v.answers("LIVE-03", "served")),
@@ -47,8 +46,6 @@ def build(draft: v.Draft) -> v.Plan:
         v.Produce(as_="committed", topic="u", records=20, expect=v.answers("LIVE-03", "served")),
         v.inject("dies-too", v.KillParameters(nodes=last)),
         v.LeaderIs(as_="leads-again", partition="u-0", is_=between, expect=v.must("ISR-06")),
-        *v.teardown(work=False),
-        v.Produce(as_="after", topic="u", records=10, expect=v.answers("LIVE-03", "served")),
     ]
     return draft.timed(lag_ms=LAG_MS).plan(
         steps,
@@ -57,6 +54,7 @@ def build(draft: v.Draft) -> v.Plan:
         v.acknowledged("rejoined.ended", by="committed"),
         topics=[v.topic([first, between, last], name="u", min_isr=1)],
         workload=v.WorkloadSpec(),
+        afterwards=[v.Produce(as_="after", topic="u", records=10, expect=v.answers("LIVE-03", "served"))],
     )
 
 

@@ -231,7 +231,7 @@ def _plan(
     settings: v.NodeSettings | None = None,
 ) -> v.Plan:
     target = draft.target
-    leader, *others = replicas = draft.roles
+    _, *others = replicas = draft.roles
     usual = v.workload_with_losses(target)
     [producer] = usual.producers
     second = producer.model_copy(update={"name": "p-w", "topic": "w"})
@@ -242,7 +242,7 @@ def _plan(
         for each in v.expected_losses(target, "may")[:1]
     ]
     return draft.plan(
-        [*v.setup(leader), begin, *steps, *v.teardown()],
+        [begin, *steps],
         v.StepDone(step="whole"),
         v.Committed(what="offsets", before=f"{fault}.injected"),
         v.Committed(what="offsets", after=f"{fault}.proven"),

@@ -14,24 +14,20 @@ ENDS_WITHIN_MS = 15_000
 def swapped(draft: v.Draft) -> v.Plan:
     """Leader and follower find each other's disks, and both end before any node takes one for the other."""
     leader, follower, _ = draft.roles
-    steps = [
-        *v.setup(leader),
+    steps: list[v.Step] = [
         v.inject("swap", v.SwappedParameters(nodes=(leader, follower))),
         *(_refused(f"refused-{broker}", broker, "DIR-02") for broker in (leader, follower)),
-        *v.teardown(),
     ]
     return _plan(draft, steps)
 
 
 @v.fault_scenario("foreign-cluster", "A broker does not start on the disk of another cluster", seconds=8)
 def foreign_cluster(draft: v.Draft) -> v.Plan:
-    leader, follower, _ = draft.roles
-    steps = [
-        *v.setup(leader),
+    _, follower, _ = draft.roles
+    steps: list[v.Step] = [
         v.Bind(as_="epoch", value=f"broker-epoch:{follower}"),
         v.inject("mount", v.ForeignClusterParameters(node=follower)),
         *_not_let_in(draft.target, follower),
-        *v.teardown(),
     ]
     return _plan(draft, steps)
 
@@ -65,13 +61,11 @@ def _not_let_in(target: v.TargetFacts, broker: str) -> list[v.Step]:
 def changed_id(draft: v.Draft) -> v.Plan:
     """A follower is configured with the id of the leader, which runs."""
     leader, follower, _ = draft.roles
-    steps = [
-        *v.setup(leader),
+    steps: list[v.Step] = [
         v.Bind(as_="epoch", value=f"broker-epoch:{leader}"),
         v.inject("renumber", v.ChangedIdParameters(node=follower, id=v.node_id(leader))),
         _refused("refused", follower, "DIR-02"),
         *_undisturbed(draft.target, leader),
-        *v.teardown(),
     ]
     return _plan(draft, steps)
 
@@ -83,12 +77,10 @@ def shared_directory(draft: v.Draft) -> v.Plan:
     """A second process for the leader's id is started on the leader's own disk."""
     leader = draft.leader
     duplicate = v.duplicate_of(leader, "same")
-    steps = [
-        *v.setup(leader),
+    steps: list[v.Step] = [
         v.Bind(as_="epoch", value=f"broker-epoch:{leader}"),
         v.inject("second", v.DuplicateParameters(node=duplicate.name)),
         *_one_of_two(draft.target, leader, duplicate.name),
-        *v.teardown(),
     ]
     return _plan(draft, steps, duplicate)
 
@@ -105,15 +97,12 @@ def duplicate_controller(draft: v.Draft) -> v.Plan:
     No controller asks it for its vote, since voters are known by their addresses. It stands for no election while the
     leader lives.
     """
-    leader = draft.leader
     original = v.node_name(random.Random(f"{draft.seed}/{draft.scenario.slug}/controller").choice(v.CONTROLLER_IDS))
     duplicate = v.duplicate_of(original)
-    steps = [
-        *v.setup(leader),
+    steps: list[v.Step] = [
         v.inject("second", v.DuplicateParameters(node=duplicate.name)),
         v.goes_on(more=100),
         v.ActiveController(as_="led", expect=v.must("LIVE-02")),
-        *v.teardown(),
     ]
     return _plan(draft, steps, duplicate)
 

@@ -13,8 +13,7 @@ def build(draft: v.Draft) -> v.Plan:
     target = draft.target
     leader, follower, other = draft.roles
     to = (leader, other) if target.uses_zookeeper else ("controllers", leader)
-    steps = [
-        *v.setup(leader),
+    steps: list[v.Step] = [
         v.Bind(as_="epoch", value=f"broker-epoch:{follower}"),
         v.inject("late", v.LateBytesParameters(node=follower, to=to, queued_ms=draft.timing.heartbeat_ms)),
         v.Heal(as_="arrive", fault="late"),
@@ -29,6 +28,5 @@ def build(draft: v.Draft) -> v.Plan:
             expect=v.never("DV-08"),
         ),
         v.LeaderIs(as_="leads-on", partition="t-0", is_=leader, expect=v.must("DV-08")),
-        *v.teardown(),
     ]
     return draft.plan(steps, v.acknowledged("arrive.ended"), may_lose=True)

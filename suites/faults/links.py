@@ -26,8 +26,7 @@ def bridge(draft: v.Draft) -> v.Plan:
     target = draft.target
     leader, follower, over = draft.roles
     serves_on = target.differs("AK-04") or target.differs("AZ-01")
-    steps = [
-        *v.setup(leader),
+    steps: list[v.Step] = [
         v.inject("split", v.BridgeParameters(nodes=leader, from_=(follower, v.metadata_store(target)), over=over)),
         v.LeaderIs(
             as_="moved", partition="t-0", is_not=leader, expect=v.must(target.rule("D631-07", "INT-28", "LD-31"))
@@ -36,7 +35,6 @@ def bridge(draft: v.Draft) -> v.Plan:
         *([] if serves_on else [v.goes_on("ISR-05")]),
         v.Heal(as_="mend", fault="split"),
         v.returns_to_isr(leader),
-        *v.teardown(),
     ]
     return draft.plan(steps, v.acknowledged("moved.ended"))
 
@@ -52,12 +50,10 @@ def ring(draft: v.Draft) -> v.Plan:
     target = draft.target
     brokers = draft.roles
     deciders = [f"zk-{each}" if target.uses_zookeeper else v.node_name(each) for each in v.CONTROLLER_IDS]
-    steps = [
-        *v.setup(brokers[0]),
+    steps: list[v.Step] = [
         v.inject("circle", v.RingParameters(nodes=(*brokers, *deciders))),
         v.Hold(as_="round", after="circle.proven", ms=2 * v.self_fence_ms(target, draft.timing)),
         v.Heal(as_="mend", fault="circle"),
-        *v.teardown(),
     ]
     return draft.plan(
         steps,
@@ -79,16 +75,14 @@ def _three_coordinators(target: v.TargetFacts, controller: str) -> v.Topology:
 )
 def flapping(draft: v.Draft) -> v.Plan:
     """The link between the leader and a follower flaps, faster than the lag time after which the follower leaves."""
-    leader, follower, _ = draft.roles
-    steps = [
-        *v.setup(leader),
+    _, follower, _ = draft.roles
+    steps: list[v.Step] = [
         v.inject(
             "flap", v.FlappingParameters(nodes="leader:t-0", from_=follower, on_ms=ON_MS, off_ms=OFF_MS, count=TIMES)
         ),
         v.goes_on("ISR-05"),
         v.Hold(as_="all-changes", after="flap.injected", ms=TIMES * (ON_MS + OFF_MS)),
         v.Heal(as_="mend", fault="flap"),
-        *v.teardown(),
     ]
     return _plan(draft, steps, "flap")
 
@@ -114,12 +108,10 @@ def torn(stream: str, draft: v.Draft) -> v.Plan:
             ),
         ),
     }
-    steps = [
-        *v.setup(leader),
+    steps: list[v.Step] = [
         faults[stream],
         v.goes_on("ISR-05", more=MANY),
         v.Heal(as_="mend", fault="tear"),
-        *v.teardown(),
     ]
     return _plan(draft, steps, "tear")
 
@@ -131,13 +123,10 @@ def torn(stream: str, draft: v.Draft) -> v.Plan:
 )
 def slow(draft: v.Draft) -> v.Plan:
     """The links of followers to the leader have high latency and little bandwidth: records are acknowledged later."""
-    leader = draft.leader
-    steps = [
-        *v.setup(leader),
+    steps: list[v.Step] = [
         v.inject("far", v.SlowParameters(from_="followers:t-0", to="leader:t-0", latency_ms=100, rate_kb=40)),
         v.goes_on("ISR-05", more=100),
         v.Heal(as_="near", fault="far"),
-        *v.teardown(),
     ]
     return _plan(draft, steps, "far")
 
@@ -159,14 +148,12 @@ def reset(leader: str, follower: str) -> v.Step:
 def follower_lost(how: Callable[[str, str], v.Step], draft: v.Draft) -> v.Plan:
     """A follower that receives nothing leaves the ISR, which goes on without it, and returns."""
     leader, follower, _ = draft.roles
-    steps = [
-        *v.setup(leader),
+    steps: list[v.Step] = [
         how(leader, follower),
         v.IsrIs(as_="left", partition="t-0", lacks=follower, expect=v.must("ISR-05")),
         v.goes_on("ISR-05"),
         v.Heal(as_="mend", fault="lose"),
         v.returns_to_isr(follower),
-        *v.teardown(),
     ]
     return _plan(draft, steps, "lose")
 

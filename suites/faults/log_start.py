@@ -39,8 +39,7 @@ def start_moves(draft: v.Draft) -> v.Plan:
     target = draft.target
     leader, follower, other = replicas = draft.roles
     everything = replicas if target.follows_its_documents else [leader]
-    steps = [
-        *v.setup(leader, partition=f"{TOPIC}-0", work=False),
+    steps: list[v.Step] = [
         *_filled(),
         _written("first", leader, 0, LONG_AGO),
         v.inject("away", v.TerminateParameters(nodes=follower)),
@@ -65,7 +64,6 @@ def start_moves(draft: v.Draft) -> v.Plan:
         v.Heal(as_="restart", fault="crash"),
         _starts("crash", f"leader:{TOPIC}-0", 9, "DSTO-07"),
         *_shown("crash", f"leader:{TOPIC}-0", 9),
-        *v.teardown(work=False),
     ]
     return draft.plan(
         steps,

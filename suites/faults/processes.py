@@ -17,14 +17,12 @@ DELETED, DELETION_MS = 1, 1500
 @v.fault_scenario("crash-loop", "A partition serves on while a follower crashes again and again", seconds=15)
 def crash_loop(draft: v.Draft) -> v.Plan:
     """A follower dies, returns, and dies again three times; each time it has announced itself to the cluster."""
-    leader, follower, _ = draft.roles
-    steps = [
-        *v.setup(leader),
+    _, follower, _ = draft.roles
+    steps: list[v.Step] = [
         v.inject("loop", v.CrashLoopParameters(node=follower, lives_ms=LIVES_MS, until="ready")),
         v.goes_on("ISR-05", more=MORE),
         v.Heal(as_="stay", fault="loop"),
         _back("back", follower, "ISR-06"),
-        *v.teardown(),
     ]
     return draft.plan(steps, v.StepDone(step="whole"), v.acknowledged("loop.proven"), may_lose=True)
 
@@ -33,11 +31,9 @@ def crash_loop(draft: v.Draft) -> v.Plan:
 def rolling(draft: v.Draft) -> v.Plan:
     """One broker after the other shuts down on request and returns, while records are acknowledged."""
     leader, *others = draft.roles
-    steps = [
-        *v.setup(leader),
+    steps: list[v.Step] = [
         v.inject("roll", v.RollingRestartParameters(nodes=(*others, leader))),
         *(_back(f"back-{broker}", broker, "ISR-06") for broker in (*others, leader)),
-        *v.teardown(),
     ]
     return draft.plan(steps, v.StepDone(step="whole"), v.acknowledged("roll.proven"), may_lose=True)
 
@@ -45,14 +41,12 @@ def rolling(draft: v.Draft) -> v.Plan:
 @v.fault_scenario("emptied-follower", "A follower that returns with an empty disk is refilled", seconds=10)
 def emptied(draft: v.Draft) -> v.Plan:
     """A follower that has left the ISR returns with an empty disk, and fetches everything from the leader."""
-    leader, follower, _ = draft.roles
-    steps = [
-        *v.setup(leader),
+    _, follower, _ = draft.roles
+    steps: list[v.Step] = [
         v.inject("empty", v.EmptiedParameters(nodes=follower)),
         v.IsrIs(as_="left", partition="t-0", lacks=follower, expect=v.must("ISR-05")),
         v.Heal(as_="restart", fault="empty"),
         _back("refilled", follower, "DIR-04"),
-        *v.teardown(),
     ]
     return draft.plan(steps, v.StepDone(step="whole"), v.acknowledged("empty.proven"), may_lose=True)
 
@@ -60,16 +54,14 @@ def emptied(draft: v.Draft) -> v.Plan:
 @v.fault_scenario("restored-backup", "A follower that returns with an old copy of its disk catches up", seconds=10)
 def restored(draft: v.Draft) -> v.Plan:
     """A follower returns with an earlier copy of its disk, and fetches the rest from the leader."""
-    leader, follower, _ = draft.roles
-    steps = [
-        *v.setup(leader),
+    _, follower, _ = draft.roles
+    steps: list[v.Step] = [
         v.Backup(as_="earlier", node=follower),
         v.WorkloadAcks(as_="since", more=MORE),
         v.inject("restore", v.RestoredParameters(node=follower, backup="earlier")),
         v.IsrIs(as_="left", partition="t-0", lacks=follower, expect=v.must("ISR-05")),
         v.Heal(as_="restart", fault="restore"),
         _back("caught-up", follower, "DIR-04"),
-        *v.teardown(),
     ]
     return draft.plan(steps, v.StepDone(step="whole"), v.acknowledged("restore.proven"), may_lose=True)
 
@@ -86,8 +78,7 @@ def stopped(draft: v.Draft) -> v.Plan:
     copies more and is killed: the state that it saved at the clean stop is not its state any more (KAFKA-15375).
     """
     leader, follower, other = draft.roles
-    steps = [
-        *v.setup(leader, partition="u-0", work=False),
+    steps: list[v.Step] = [
         v.Produce(as_="before", topic="u", records=MORE, idempotent=True, expect=v.answers("LIVE-03", "served")),
         _notified("notified", follower, MORE),
         v.inject("stop", v.TerminateParameters(nodes=follower)),
@@ -97,9 +88,6 @@ def stopped(draft: v.Draft) -> v.Plan:
         _loses("lost", follower, MORE, "DIR-05"),
         v.Heal(as_="together", fault="alone"),
         *_killed(leader, follower),
-        *v.teardown(work=False),
-        _deletion("deleted", leader, v.answers("DSTO-09", "served"), within_ms=v.LIVENESS_TIMEOUT_MS),
-        v.Produce(as_="afterwards", topic="u", records=10, idempotent=True, expect=v.answers("LIVE-03", "served")),
     ]
     return draft.timed(lag_ms=LAG_MS).plan(
         steps,
@@ -108,6 +96,10 @@ def stopped(draft: v.Draft) -> v.Plan:
         v.acknowledged(by="since", at_least=MORE),
         topics=[v.topic([leader, follower, other], name=name) for name in ("u", "d")],
         workload=v.WorkloadSpec(),
+        afterwards=[
+            _deletion("deleted", leader, v.answers("DSTO-09", "served"), within_ms=v.LIVENESS_TIMEOUT_MS),
+            v.Produce(as_="afterwards", topic="u", records=10, idempotent=True, expect=v.answers("LIVE-03", "served")),
+        ],
     )
 
 

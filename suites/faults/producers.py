@@ -20,8 +20,7 @@ def retried(draft: v.Draft) -> v.Plan:
     The producer has to send both again. Each is in the log, and among the last five that a leader remembers.
     """
     leader, *others = draft.roles
-    steps = [
-        *v.setup(leader),
+    steps: list[v.Step] = [
         _id(leader),
         _batch("first", leader, 0, v.answers("CRD-06", "served")),
         _batch("second", leader, 1, v.answers("CRD-06", "served")),
@@ -31,7 +30,6 @@ def retried(draft: v.Draft) -> v.Plan:
         v.LeaderIs(as_="leads-again", partition=f"{TOPIC}-0", is_=leader, expect=v.must("LIVE-01")),
         _batch("second-after", leader, 1, v.answers("CRD-06", "served"), within_ms=v.LIVENESS_TIMEOUT_MS),
         _batch("first-after", leader, 0, _of_an_earlier_batch(draft.target)),
-        *v.teardown(),
     ]
     if draft.target.lacks("idempotence"):
         steps = [step for step in steps if not isinstance(step, v.ApiProbe)]

@@ -39,8 +39,7 @@ def leader_unreachable(draft: v.Draft) -> v.Plan:
     is committed, although the leader holds empty fetches for long.
     """
     leader, follower, other = draft.roles
-    steps = [
-        *v.setup(leader, partition="u-0", work=False),
+    steps: list[v.Step] = [
         *_shown((leader, follower, other)),
         v.Workload(as_="work", action="start"),
         _records("first", leader, FIRST),
@@ -69,9 +68,6 @@ def leader_unreachable(draft: v.Draft) -> v.Plan:
         v.inject("follower-dies", v.KillParameters(nodes=follower)),
         _records("last", leader, LAST),
         _reads("goes-on", COMMITTED + 1 + READ_LAST, v.must("DRACK-02")),
-        *v.teardown(work=False),
-        v.Workload(as_="stop-work", action="stop"),
-        v.Produce(as_="afterwards", topic="u", records=10, idempotent=True, expect=v.answers("LIVE-03", "served")),
     ]
     return draft.timed(lag_ms=LAG_MS).plan(
         steps,
@@ -80,6 +76,10 @@ def leader_unreachable(draft: v.Draft) -> v.Plan:
         topology=v.in_racks(v.smallest_cluster(draft.target, other)),
         topics=[v.topic([leader, follower, other], name="u")],
         workload=v.WorkloadSpec(consumers=(v.ConsumerSpec(name="c1", topic="u", rack=follower),)),
+        afterwards=[
+            v.Workload(as_="stop-work", action="stop"),
+            v.Produce(as_="afterwards", topic="u", records=10, idempotent=True, expect=v.answers("LIVE-03", "served")),
+        ],
     )
 
 

@@ -28,13 +28,11 @@ def emptied_and_alone(draft: v.Draft) -> v.Plan:
     """A member of the ISR returns with an empty directory while the leader is dead, before either was given up."""
     leader, follower, _ = draft.roles
     draft = draft.timed(lease_ms=LEASE_MS, session_ms=LEASE_MS)
-    steps = [
-        *v.setup(leader),
+    steps: list[v.Step] = [
         v.inject("empty", v.EmptiedParameters(nodes=follower)),
         v.inject("kill", v.KillParameters(nodes=leader)),
         v.Heal(as_="return", fault="empty"),
         *v.no_successor(draft.target, draft.timing, leader, follower),
-        *v.teardown(),
     ]
     return draft.plan(
         steps,

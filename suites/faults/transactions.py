@@ -34,15 +34,12 @@ is aborted; two more of its transactional id; and a consumer at each isolation l
 )
 def coordinator_killed(draft: v.Draft) -> v.Plan:
     """The broker that coordinates the transactions is killed; another one takes them over."""
-    leader = draft.leader
-    steps = [
-        *v.setup(leader),
+    steps: list[v.Step] = [
         *_working("x1"),
         v.inject("crash", v.KillParameters(nodes=f"transaction-coordinator:{ID}")),
         v.Hold(as_="gone", after="crash.proven", ms=HELD_MS),
         v.Heal(as_="restart", fault="crash"),
         *_going_on("x1"),
-        *v.teardown(),
     ]
     return _plan(draft, steps, "crash", "x1")
 
@@ -59,9 +56,7 @@ def fenced_producer(draft: v.Draft) -> v.Plan:
     The first learns of it while its transaction is ended for it. The second sleeps itself while a third takes over, so
     that it asks for a commit after it was fenced.
     """
-    leader = draft.leader
-    steps = [
-        *v.setup(leader),
+    steps: list[v.Step] = [
         *_working("x1"),
         v.Bind(as_="leads", node="leader:x-0"),
         v.inject("sleep", v.PauseParameters(nodes="$leads")),
@@ -78,7 +73,6 @@ def fenced_producer(draft: v.Draft) -> v.Plan:
         v.WorkloadAcks(
             as_="taken-over", producer="x3", more=10, within_ms=2 * v.LIVENESS_TIMEOUT_MS, expect=v.must("LIVE-03")
         ),
-        *v.teardown(),
     ]
     return _plan(draft, steps, "sleep", "x2")
 

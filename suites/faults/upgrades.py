@@ -24,8 +24,7 @@ def rolling_upgrade(draft: v.Draft) -> v.Plan:
     """All nodes are upgraded under load, one at a time, a broker is killed in between, and the upgrade is finalized."""
     target = draft.target
     leader, follower, last = draft.roles
-    steps = [
-        *v.setup(leader),
+    steps: list[v.Step] = [
         *_rolled(_controllers(target), "new"),
         *_rolled([follower], "new"),
         v.inject("kill", v.KillParameters(nodes=leader)),
@@ -37,7 +36,6 @@ def rolling_upgrade(draft: v.Draft) -> v.Plan:
         *_rolled([leader], "new", how="kill"),
         *_finalization(target, [follower, leader, last]),
         v.WorkloadAcks(as_="finalized", more=20, expect=v.must("UPG-03")),
-        *v.teardown(),
     ]
     return _plan(draft, steps, f"new-{leader}")
 
@@ -53,8 +51,7 @@ def downgrade(draft: v.Draft) -> v.Plan:
     """Some nodes are upgraded, one is paused meanwhile, and all go back to the old release: nothing was finalized."""
     leader, follower, _ = draft.roles
     upgraded = [*_controllers(draft.target), follower, leader]
-    steps = [
-        *v.setup(leader),
+    steps: list[v.Step] = [
         *_rolled(upgraded, "new"),
         v.inject("pause", v.PauseParameters(nodes=follower)),
         v.IsrIs(as_="left", partition="t-0", lacks=follower, expect=v.must("ISR-05")),
@@ -63,7 +60,6 @@ def downgrade(draft: v.Draft) -> v.Plan:
         _in_sync("resumed", follower, "ISR-06"),
         *_rolled([leader], "old", how="kill"),
         *_rolled([follower, *_controllers(draft.target)], "old"),
-        *v.teardown(),
     ]
     return _plan(draft, steps, f"old-{upgraded[0]}")
 

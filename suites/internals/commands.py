@@ -15,8 +15,7 @@ STATE = ("t-0", "brokers")
 def stale(draft: v.Draft) -> v.Plan:
     """First the epochs of leader, broker and controller move, so that each request was valid once."""
     leader, follower, controller = draft.roles
-    steps = [
-        *v.setup(leader),
+    steps: list[v.Step] = [
         v.Bind(as_="broker-epoch", value=f"broker-epoch:{follower}"),
         v.Bind(as_="leader-epoch", value="leader-epoch:t-0"),
         v.inject("bounce", v.KillParameters(nodes=follower)),
@@ -50,7 +49,6 @@ def stale(draft: v.Draft) -> v.Plan:
         v.Heal(as_="restored", fault="failover"),
         v.IsrIs(as_="whole-again", partition="t-0", has=controller, expect=v.must("ISR-06")),
         *_three("past", follower, v.answers("DINT-05", "error:11"), controller_epoch="$controller-epoch"),
-        *v.teardown(),
     ]
     return draft.plan(steps, v.StepDone(step="past-stop-replica"), v.acknowledged("elected.ended"))
 
@@ -145,8 +143,7 @@ def _twice(broker: str) -> list[v.Step]:
 def stalled_channel(draft: v.Draft) -> v.Plan:
     """Commands to one broker hang for longer than the socket timeout; the other brokers get theirs at once."""
     leader, unheard, controller = draft.roles
-    steps = [
-        *v.setup(leader),
+    steps: list[v.Step] = [
         v.inject("stall", v.StallParameters(from_=controller, to=unheard)),
         v.CreateTopicProbe(as_="news", node=controller, topic="news", timeout_ms=9000),
         v.MetadataFrom(
@@ -159,12 +156,13 @@ def stalled_channel(draft: v.Draft) -> v.Plan:
         v.Hold(as_="long", after="stall.proven", ms=6000),
         v.goes_on(),
         v.Heal(as_="mend", fault="stall"),
-        *v.teardown(),
-        v.MetadataProbe(as_="knows-at-last", node=unheard, topic="news", expect=v.answers("INT-18", "served")),
     ]
     return draft.plan(
         steps,
         v.StepDone(step="it-does-not"),
         v.StepDone(step="knows-at-last"),
         v.acknowledged("stall.proven", before="mend.begun"),
+        afterwards=[
+            v.MetadataProbe(as_="knows-at-last", node=unheard, topic="news", expect=v.answers("INT-18", "served"))
+        ],
     )

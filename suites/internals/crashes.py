@@ -18,8 +18,7 @@ UNSEEN_MS = 6000
 def leader_killed(draft: v.Draft) -> v.Plan:
     """Another replica leads; on request the leadership returns to the preferred replica."""
     leader = draft.leader
-    steps = [
-        *v.setup(leader),
+    steps: list[v.Step] = [
         v.inject("kill", v.KillParameters(nodes=leader)),
         v.LeaderIs(as_="moved", partition="t-0", is_not=leader, expect=v.must("INT-37")),
         v.goes_on("INT-33"),
@@ -28,7 +27,6 @@ def leader_killed(draft: v.Draft) -> v.Plan:
         v.elect_preferred("prefer", "t-0"),
         v.LeaderIs(as_="leads-again", partition="t-0", is_=leader, expect=v.must("INT-39")),
         v.znode_absent("done", v.PREFERRED, v.must("DINT-21")),
-        *v.teardown(),
     ]
     return draft.plan(steps, v.acknowledged("leads-again.ended"))
 
@@ -66,8 +64,7 @@ def controller_cut_off(draft: v.Draft) -> v.Plan:
 def _controller(draft: v.Draft, fault: v.Step) -> v.Plan:
     """The next controller has the old one's state; the old one, if it lives, returns as an ordinary broker."""
     leader, follower, controller = draft.roles
-    steps = [
-        *v.setup(leader),
+    steps: list[v.Step] = [
         v.Bind(as_="old", node="active-controller"),
         v.Bind(as_="old-epoch", value="controller-epoch"),
         v.Bind(as_="old-broker-epoch", value=f"broker-epoch:{controller}"),
@@ -96,7 +93,6 @@ def _controller(draft: v.Draft, fault: v.Step) -> v.Plan:
             expect=v.answers("INT-62", "error:[11, 41]"),
             unchanged=("brokers", "t-0"),
         ),
-        *v.teardown(),
     ]
     return draft.plan(
         steps, v.StepDone(step="kept"), v.StepDone(step="not-controller"), v.acknowledged("elected.ended")
@@ -114,7 +110,7 @@ def in_turn(draft: v.Draft) -> v.Plan:
     target = draft.target
     leader, follower, controller = draft.roles
     gone = v.must("LD-10" if target.leader_driven else "INT-43")
-    steps = [*v.setup(leader)]
+    steps: list[v.Step] = []
     for broker in (follower, leader, controller):
         steps += [
             v.inject(f"kill-{broker}", v.KillParameters(nodes=broker)),
@@ -122,7 +118,7 @@ def in_turn(draft: v.Draft) -> v.Plan:
             v.Heal(as_=f"restart-{broker}", fault=f"kill-{broker}"),
             v.Converged(as_=f"whole-{broker}", expect=v.must("LIVE-01")),
         ]
-    return draft.plan([*steps, *v.teardown()], v.acknowledged(f"kill-{controller}.proven"), may_lose=True)
+    return draft.plan(steps, v.acknowledged(f"kill-{controller}.proven"), may_lose=True)
 
 
 @v.internals_scenario(
@@ -159,8 +155,7 @@ def bounced_unseen(draft: v.Draft) -> v.Plan:
     (KAFKA-1120). The controller wakes before its own session is over; if it does not, its successor finds the same.
     """
     leader, follower, controller = draft.roles
-    steps = [
-        *v.setup(leader),
+    steps: list[v.Step] = [
         v.Bind(as_="epoch", value=f"broker-epoch:{follower}"),
         v.inject("kill", v.KillParameters(nodes=follower, back="running")),
         v.Heal(as_="restart", fault="kill"),
@@ -170,7 +165,6 @@ def bounced_unseen(draft: v.Draft) -> v.Plan:
         v.Heal(as_="wake", fault="sleep"),
         v.BrokerActive(as_="active", node=follower, expect=v.must("INT-25")),
         v.IsrIs(as_="rejoined", partition="t-0", has=follower, expect=v.must("INT-26")),
-        *v.teardown(),
     ]
     return draft.timed(session_ms=UNSEEN_MS).plan(
         steps,
@@ -196,9 +190,8 @@ def _bounced(draft: v.Draft, away: list[v.Step], session_ms: int | None) -> v.Pl
     Either way the partition gets a version that the earlier process never saw. The lag time is long, so that the
     controller, not the leader, removes the follower from the ISR.
     """
-    leader, follower, _ = draft.roles
-    steps = [
-        *v.setup(leader),
+    _, follower, _ = draft.roles
+    steps: list[v.Step] = [
         v.Bind(as_="epoch", value=f"broker-epoch:{follower}"),
         v.Bind(as_="leader-epoch", value="leader-epoch:t-0"),
         v.inject("kill", v.KillParameters(nodes=follower, back="running")),
@@ -216,7 +209,6 @@ def _bounced(draft: v.Draft, away: list[v.Step], session_ms: int | None) -> v.Pl
             unchanged=("brokers",),
         ),
         v.IsrIs(as_="rejoined", partition="t-0", has=follower, expect=v.must("INT-26")),
-        *v.teardown(),
     ]
     return draft.timed(session_ms=session_ms, lag_ms=LAG_MS).plan(
         steps, v.StepDone(step="predecessor"), v.acknowledged("restart.ended")

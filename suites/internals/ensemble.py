@@ -54,16 +54,14 @@ def leader_unheard(draft: v.Draft) -> v.Plan:
     session and its znodes (KAFKA-7165).
     """
     brokers = draft.roles
-    leader, _, controller = brokers
+    _, _, controller = brokers
     keeps = "DLD-16" if draft.target.leader_driven else "INT-51"
-    steps = [
-        *v.setup(leader),
+    steps: list[v.Step] = [
         v.inject("unheard", v.OneWayParameters(from_="zookeeper-leader", to="zookeeper", how="blackhole")),
         v.Hold(as_="a-while", after="unheard.proven", ms=draft.timing.session_ms * 7 // 4),
         v.Heal(as_="mend", fault="unheard"),
         *(v.NodeExited(as_=f"lives-{broker}", node=broker, within_ms=400, expect=v.never(keeps)) for broker in brokers),
         *(v.Registered(as_=f"back-{broker}", node=broker, is_=True, expect=v.must(keeps)) for broker in brokers),
-        *v.teardown(),
     ]
     return draft.plan(
         steps,
@@ -78,9 +76,8 @@ def _plan(draft: v.Draft, killed: v.NodeRefs, meanwhile: list[v.Step]) -> v.Plan
     brokers = draft.roles
     works = "DLD-18" if target.leader_driven else "INT-61"
     serves_on = "DLD-15" if target.leader_driven else "DINT-16"
-    leader, follower, controller = brokers
-    steps = [
-        *v.setup(leader),
+    _, follower, controller = brokers
+    steps: list[v.Step] = [
         *(v.Bind(as_=f"epoch-{broker}", value=f"broker-epoch:{broker}") for broker in brokers),
         v.inject("lost", v.KillParameters(nodes=killed)),
         v.WorkloadAcks(as_="serves-on", more=50, expect=v.must(serves_on)),
@@ -92,7 +89,6 @@ def _plan(draft: v.Draft, killed: v.NodeRefs, meanwhile: list[v.Step]) -> v.Plan
             )
             for broker in brokers
         ),
-        *v.teardown(),
     ]
     return draft.timed(session_ms=SESSION_MS).plan(
         steps,

@@ -22,8 +22,7 @@ def build(draft: v.Draft) -> v.Plan:
     term, although the second's log is longer than that.
     """
     first, second, controller = draft.roles
-    steps = [
-        *v.setup(first, partition="u-0", work=False),
+    steps: list[v.Step] = [
         v.Produce(as_="before", topic="u", records=BEFORE, idempotent=True, expect=v.answers("LIVE-03", "served")),
         v.inject("bounce", v.KillParameters(nodes=first)),
         _leads("moved", second, "INT-28"),
@@ -54,8 +53,6 @@ def build(draft: v.Draft) -> v.Plan:
         v.Heal(as_="asked", fault="unasked"),
         v.Heal(as_="back", fault="dies"),
         v.IsrIs(as_="cut", partition="u-0", has=first, expect=v.must("HW-04")),
-        *v.teardown(work=False),
-        v.Produce(as_="afterwards", topic="u", records=10, idempotent=True, expect=v.answers("LIVE-03", "served")),
     ]
     return draft.timed(lag_ms=LAG_MS).plan(
         steps,
@@ -66,6 +63,9 @@ def build(draft: v.Draft) -> v.Plan:
         topics=[v.topic([first, second], name="u", min_isr=1)],
         topology=v.smallest_cluster(draft.target, controller),
         workload=v.WorkloadSpec(),
+        afterwards=[
+            v.Produce(as_="afterwards", topic="u", records=10, idempotent=True, expect=v.answers("LIVE-03", "served"))
+        ],
     )
 
 

@@ -26,8 +26,7 @@ def stale_metadata(draft: v.Draft) -> v.Plan:
     `stale-metadata` says how old, and for how long.
     """
     leader, follower, controller = draft.roles
-    steps = [
-        *v.setup(leader),
+    steps: list[v.Step] = [
         v.inject("cut", v.IsolateParameters(nodes=leader, from_=controller)),
         v.CreateTopicProbe(
             as_="news", node=controller, topic="news", timeout_ms=9000, expect=v.answers("INT-03", "served")
@@ -54,8 +53,6 @@ def stale_metadata(draft: v.Draft) -> v.Plan:
         v.MetadataProbe(as_="still-outdated", node=leader, topic="news", repeat=4, expect=old("K343-03")),
         v.Heal(as_="mend", fault="cut"),
         v.IsrIs(as_="rejoined", partition="t-0", has=controller, expect=v.must("ISR-06")),
-        *v.teardown(),
-        v.MetadataProbe(as_="up-to-date", node=leader, topic="news", expect=v.answers("INT-18", "served")),
     ]
     return draft.plan(
         steps,
@@ -63,6 +60,7 @@ def stale_metadata(draft: v.Draft) -> v.Plan:
         v.StepDone(step="still-outdated"),
         v.acknowledged("shrunk.ended", before="mend.begun"),
         topics=[v.topic([leader, follower, controller]), v.topic([follower, controller], name="u", min_isr=1)],
+        afterwards=[v.MetadataProbe(as_="up-to-date", node=leader, topic="news", expect=v.answers("INT-18", "served"))],
     )
 
 
@@ -102,8 +100,7 @@ def without_zookeeper(fault: Fault, draft: v.Draft) -> v.Plan:
     leader, *others = draft.roles
     ends = fault is not replies_lost
     fences = draft.target.has_kip_343 and draft.scenario.level(draft.target) != "base"
-    steps = [
-        *v.setup(leader),
+    steps: list[v.Step] = [
         v.Bind(as_="epoch", value=f"broker-epoch:{leader}"),
         fault(leader, others[-1]),
         *(_given_up(leader) if ends else [v.Hold(as_="a-while", after="cut.proven", ms=2 * draft.timing.session_ms)]),
@@ -121,7 +118,6 @@ def without_zookeeper(fault: Fault, draft: v.Draft) -> v.Plan:
         v.Heal(as_="mend", fault="cut"),
         *(_returned(leader) if ends else []),
         v.BrokerActive(as_="active", node=leader, expect=v.must("INT-51")),
-        *v.teardown(),
     ]
     return draft.plan(steps, v.StepDone(step="promise"), v.acknowledged("mend.ended"))
 

@@ -22,8 +22,7 @@ def at_the_znode(draft: v.Draft) -> v.Plan:
     leader, original, controller = draft.roles
     duplicate = v.duplicate_of(original, "empty")
     draft = draft.timed(lease_ms=3000)
-    steps = [
-        *v.setup(leader),
+    steps: list[v.Step] = [
         v.Bind(as_="epoch", value=f"broker-epoch:{original}"),
         v.inject("duplicate", v.DuplicateParameters(node=duplicate.name)),
         v.Connected(as_="fetches", node=duplicate.name, to=leader, within_ms=2000, expect=v.never("DINT-26")),
@@ -32,7 +31,6 @@ def at_the_znode(draft: v.Draft) -> v.Plan:
         *v.service_probes("original", original, v.answers("INT-50", "served"), repeat=1)[:1],
         v.goes_on(),
         v.Heal(as_="duplicate-is-gone", fault="duplicate"),
-        *v.teardown(),
     ]
     return draft.plan(
         steps,
@@ -58,10 +56,9 @@ def _ends(target: v.TargetFacts, duplicate: str) -> list[v.Step]:
 )
 def taken_after_expiry(draft: v.Draft) -> v.Plan:
     """The original is cut from ZooKeeper until its session expires and another process has its id."""
-    leader, original, controller = draft.roles
+    _, original, controller = draft.roles
     duplicate = v.duplicate_of(original, "empty")
-    steps = [
-        *v.setup(leader),
+    steps: list[v.Step] = [
         v.Bind(as_="epoch", value=f"broker-epoch:{original}"),
         v.inject("cut", v.CutParameters(from_=original, to="zookeeper")),
         v.Registered(as_="gone", node=original, is_=False, expect=v.must("INT-43")),
@@ -72,7 +69,6 @@ def taken_after_expiry(draft: v.Draft) -> v.Plan:
         v.Heal(as_="duplicate-dies", fault="duplicate"),
         v.Registered(as_="free", node=original, is_=False, expect=v.must("INT-43")),
         *_started_again(draft.target, original),
-        *v.teardown(),
     ]
     return draft.plan(
         steps,
@@ -113,8 +109,7 @@ def hears_nothing(draft: v.Draft) -> v.Plan:
     broker, _, controller = draft.roles
     waits = "DLD-01" if draft.target.leader_driven else "DINT-17"
     draft = draft.timed(session_ms=SESSION_MS)
-    steps = [
-        *v.setup(broker),
+    steps: list[v.Step] = [
         v.inject("crash", v.KillParameters(nodes=broker, back="running")),
         v.Heal(as_="restart", fault="crash"),
         v.inject(
@@ -126,7 +121,6 @@ def hears_nothing(draft: v.Draft) -> v.Plan:
         v.NodeExited(as_="gives-up", node=broker, within_ms=400, expect=v.never(waits)),
         v.Heal(as_="mend", fault="unheard"),
         v.Registered(as_="has-its-id", node=broker, is_=True, expect=v.must(waits)),
-        *v.teardown(),
     ]
     return draft.plan(
         steps,

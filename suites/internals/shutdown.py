@@ -24,14 +24,13 @@ def build(draft: v.Draft) -> v.Plan:
     """The leader shuts down first, so that its leadership moves; at the end it leads again."""
     target = draft.target
     leader, follower, controller = draft.roles
-    steps = [*v.setup(leader)]
+    steps: list[v.Step] = []
     stops = target.has_kip_343 and draft.scenario.level(target) != "base"
     for broker in (leader, follower, controller):
         steps += _shut_down(broker, 0 if target.has_kip_343 else None, *(("K343-12", "K343-37") if stops else ()))
     steps += [
         v.elect_preferred("prefer", "t-0"),
         v.LeaderIs(as_="leads-again", partition="t-0", is_=leader, expect=v.must("INT-39")),
-        *v.teardown(),
     ]
     return draft.timed(lag_ms=3000).plan(
         steps,
@@ -81,8 +80,7 @@ def held_up(draft: v.Draft) -> v.Plan:
     The controller has to tell it that, although it is shutting down (KAFKA-7482).
     """
     leader, gone, controller = draft.roles
-    steps = [
-        *v.setup(leader),
+    steps: list[v.Step] = [
         v.inject("kill", v.KillParameters(nodes=gone)),
         v.IsrIs(as_="alone", partition="s-0", is_=leader, expect=v.must("INT-28")),
         v.Shutdown(as_="stop", nodes=leader, until="asked"),
@@ -100,7 +98,6 @@ def held_up(draft: v.Draft) -> v.Plan:
         ),
         v.NodeExited(as_="ended", node=leader, expect=v.must("DINT-24")),
         v.Start(as_="start", nodes=leader),
-        *v.teardown(),
     ]
     return draft.timed(lag_ms=3000).plan(
         steps,

@@ -18,8 +18,7 @@ def two_leaders(draft: v.Draft) -> v.Plan:
     ISR. No follower fetches from it any more: its shrink comes after the lag time, and fails.
     """
     old, new, controller = draft.roles
-    steps = [
-        *v.setup(old),
+    steps: list[v.Step] = [
         v.inject("unnotified", v.StallParameters(from_=controller, to=old)),
         v.inject("sleep", v.PauseParameters(nodes=old)),
         *(
@@ -54,7 +53,6 @@ def two_leaders(draft: v.Draft) -> v.Plan:
         ),
         v.LeaderIs(as_="leads-again", partition="t-0", is_=old, within_ms=300, expect=v.never("INT-59")),
         v.Heal(as_="notify", fault="unnotified"),
-        *v.teardown(),
     ]
     return draft.plan(
         steps,
@@ -77,8 +75,7 @@ def old_controller(draft: v.Draft) -> v.Plan:
     leader, follower, controller = draft.roles
     brokers = (leader, follower)
     identity = v.topic_id(draft.seed, "late")
-    steps = [
-        *v.setup(leader),
+    steps: list[v.Step] = [
         v.Bind(as_="old", node="active-controller"),
         v.Bind(as_="old-epoch", value="controller-epoch"),
         v.inject("waiting", v.StallParameters(from_="$old", to=brokers)),
@@ -112,7 +109,6 @@ def old_controller(draft: v.Draft) -> v.Plan:
         v.TopicCreatedThrough(as_="works", node=follower, expect=v.must("INT-05")),
         v.ActiveController(as_="again", is_=controller, within_ms=500, expect=v.never("INT-62")),
         *([_takes_the_place("late")] if draft.target.differs("AZ-07") else []),
-        *v.teardown(),
     ]
     return draft.plan(steps, v.StepDone(step="raw-update-metadata"), v.acknowledged("elected.ended"))
 

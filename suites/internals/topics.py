@@ -83,8 +83,7 @@ def _described(as_: str, broker: str) -> v.Step:
 def _deleted(draft: v.Draft, again: list[v.Step], last: str, meanwhile: Sequence[v.Step] = ()) -> v.Plan:
     leader, away, _ = draft.roles
     path = "/brokers/topics/gone"
-    steps = [
-        *v.setup(leader),
+    steps: list[v.Step] = [
         *v.create_topic("create", "gone", v.topic_id(draft.seed, "gone"), (leader, away)),
         *v.leaders_in_metadata("known", "gone", (leader, away)),
         v.ProduceProbe(as_="old", node=leader, topic="gone", acks=1, repeat=OLD, every_ms=20, timeout_ms=2000),
@@ -97,7 +96,6 @@ def _deleted(draft: v.Draft, again: list[v.Step], last: str, meanwhile: Sequence
         v.Znode(as_="done", path="/admin/delete_topics/gone", exists=False, expect=v.must("INT-36")),
         v.MetadataProbe(as_="nowhere", node=away, topic="gone", repeat=3, expect=v.answers("DINT-23", "error:3")),
         *again,
-        *v.teardown(),
     ]
     return draft.plan(steps, v.StepDone(step="old"), v.StepDone(step=last), v.acknowledged("restart.ended"))
 
@@ -107,8 +105,7 @@ def grown(draft: v.Draft) -> v.Plan:
     leader, follower, _ = draft.roles
     identity = v.topic_id(draft.seed, "grown")
     before, after = [(leader, follower)], [(leader, follower), (follower, leader)]
-    steps = [
-        *v.setup(leader),
+    steps: list[v.Step] = [
         *v.create_topic("create", "grown", identity, *before),
         v.ZnodeStep(as_="grow", action="set", path="/brokers/topics/grown", data=v.topic_data(identity, after)),
         v.partition_state_written("grown", "grown", 1, "INT-35"),
@@ -126,7 +123,6 @@ def grown(draft: v.Draft) -> v.Plan:
             )
             for partition, replicas in enumerate(after)
         ),
-        *v.teardown(),
     ]
     return draft.plan(steps, v.StepDone(step="serves-1"), v.acknowledged("grow.ended"))
 
@@ -135,15 +131,13 @@ def grown(draft: v.Draft) -> v.Plan:
 def reassigned(draft: v.Draft) -> v.Plan:
     """Under load the topic moves from the first two brokers to the last two."""
     leader, follower, controller = draft.roles
-    steps = [
-        *v.setup(leader),
+    steps: list[v.Step] = [
         v.reassign("move", {"t-0": (follower, controller)}),
         v.AssignmentIs(as_="moved", partition="t-0", is_=(follower, controller), expect=v.must("INT-04")),
         v.LeaderIs(as_="led", partition="t-0", is_=follower, expect=v.must("INT-38")),
         v.IsrIs(as_="in-sync", partition="t-0", is_=(follower, controller), expect=v.must("INT-10")),
         v.Znode(as_="done", path=v.REASSIGN, exists=False, expect=v.must("DINT-20")),
         v.goes_on(),
-        *v.teardown(),
     ]
     return draft.plan(
         steps, v.StepDone(step="done"), v.acknowledged("done.ended"), topics=[v.topic([leader, follower])]

@@ -38,8 +38,7 @@ def silent(how: str, draft: v.Draft) -> v.Plan:
     draft = draft.timed(fence_ms=FENCE_MS)
     fault = FAULTS[how]
     again = draft.target.has_kip_343 and how == "cut"
-    steps = [
-        *v.setup(leader),
+    steps: list[v.Step] = [
         v.Bind(as_="epoch", value=f"broker-epoch:{leader}"),
         fault(leader, controller, "away"),
         *_given_up(draft.target, leader, follower, draft.timing),
@@ -49,7 +48,6 @@ def silent(how: str, draft: v.Draft) -> v.Plan:
         v.BrokerEpochAbove(as_="another", node=leader, value="$epoch", within_ms=300, expect=v.never("K343-05")),
         v.IsrIs(as_="rejoined", partition="t-0", has=leader, expect=v.must("ISR-06")),
         *(_once_more(fault(leader, controller, "away-again"), leader) if again else []),
-        *v.teardown(),
     ]
     return draft.plan(steps, v.StepDone(step="alone-produce"), v.acknowledged("alone-produce.ended"))
 
@@ -110,8 +108,7 @@ def unanswered(draft: v.Draft) -> v.Plan:
     """The controller hears the leader, which does not hear it: it stays active there and fences itself all the same."""
     leader, follower, controller = draft.roles
     after = v.After(event="away.proven", plus_ms=draft.timing.fence_ms)
-    steps = [
-        *v.setup(leader),
+    steps: list[v.Step] = [
         v.inject("away", v.StallParameters(from_=leader, to=controller, streams="replies")),
         v.BrokerFenced(as_="fenced", node=leader, by="itself", expect=v.must("D343-02", "K343-54")),
         v.BrokerFenced(
@@ -124,7 +121,6 @@ def unanswered(draft: v.Draft) -> v.Plan:
         *v.service_probes("alone", leader, v.never_serves("K343-18"), after=after),
         v.Heal(as_="mend", fault="away"),
         v.BrokerActive(as_="returned", node=leader, expect=v.must("K343-19", "K343-32")),
-        *v.teardown(),
     ]
     return draft.plan(steps, v.StepDone(step="alone-produce"), v.acknowledged("mend.ended"))
 
@@ -138,8 +134,7 @@ def minority_side(draft: v.Draft) -> v.Plan:
     """A former controller and a leader reach only each other and clients: the controller grants nothing there."""
     leader, follower, controller = draft.roles
     alone_ms = draft.timing.session_ms + draft.timing.fence_ms
-    steps = [
-        *v.setup(leader),
+    steps: list[v.Step] = [
         v.inject("cut", v.IsolateParameters(nodes=(leader, controller), from_=("zookeeper", follower), how="stall")),
         v.ActiveController(as_="elected", is_=follower, expect=v.must("INT-66")),
         v.LeaderIs(as_="moved", partition="t-0", is_=follower, expect=v.must("INT-28")),
@@ -151,7 +146,6 @@ def minority_side(draft: v.Draft) -> v.Plan:
             as_="grants", node=controller, broker=leader, timeout_ms=700, expect=v.never_serves("D343-20")
         ),
         v.Heal(as_="mend", fault="cut"),
-        *v.teardown(),
     ]
     return draft.plan(
         steps,

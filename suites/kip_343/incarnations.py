@@ -16,8 +16,7 @@ def newer_wins(draft: v.Draft) -> v.Plan:
     """The original's session ends while it is cut off, another process registers its id, and the original returns."""
     leader, original, controller = draft.roles
     duplicate = v.duplicate_of(original, "empty")
-    steps = [
-        *v.setup(leader),
+    steps: list[v.Step] = [
         *_taken(original, duplicate.name),
         v.BrokerActive(as_="serves", node=duplicate.name, expect=v.must("D343-17")),
         v.IsrIs(as_="replicates", partition="t-0", has=original, expect=v.must("ISR-06")),
@@ -33,7 +32,6 @@ def newer_wins(draft: v.Draft) -> v.Plan:
         v.Heal(as_="duplicate-dies", fault="duplicate"),
         v.BrokerEpochAbove(as_="original-back", node=original, value="$newer", expect=v.must("D343-16")),
         v.BrokerActive(as_="original-serves", node=original, expect=v.must("D343-16")),
-        *v.teardown(),
     ]
     return draft.plan(
         steps,
@@ -100,8 +98,7 @@ def no_replica(draft: v.Draft) -> v.Plan:
     """
     leader, original, controller = draft.roles
     duplicate = v.duplicate_of(original, "empty")
-    steps = [
-        *v.setup(leader, partition="u-0", work=False),
+    steps: list[v.Step] = [
         v.Produce(as_="before", topic="u", records=50, expect=v.answers("LIVE-03", "served")),
         *_taken(original, duplicate.name),
         v.IsrIs(as_="in-sync", partition="u-0", has=(leader, original), expect=v.must("ISR-06")),
@@ -117,8 +114,6 @@ def no_replica(draft: v.Draft) -> v.Plan:
             within_ms=3 * draft.timing.session_ms,
             expect=v.never("ISR-07", "DINT-13"),
         ),
-        *v.teardown(work=False),
-        v.Produce(as_="afterwards", topic="u", records=10, expect=v.answers("LIVE-03", "served")),
     ]
     return draft.plan(
         steps,
@@ -126,4 +121,5 @@ def no_replica(draft: v.Draft) -> v.Plan:
         topology=v.zookeeper_cluster(controller=controller, more=[duplicate]),
         topics=[v.topic([leader, original], name="u", min_isr=1)],
         workload=v.WorkloadSpec(),
+        afterwards=[v.Produce(as_="afterwards", topic="u", records=10, expect=v.answers("LIVE-03", "served"))],
     )

@@ -31,8 +31,7 @@ def reply_lost(draft: v.Draft) -> v.Plan:
     Until then it waits for the follower that left: nothing is acknowledged, however long that takes.
     """
     leader, slow, controller = draft.roles
-    steps = [
-        *v.setup(leader),
+    steps: list[v.Step] = [
         v.inject("slow", v.StallParameters(from_=slow, to=leader)),
         v.inject(
             "unanswered", v.CutAfterBytesParameters(from_=leader, to=controller, after_bytes=TORN, stream="replies")
@@ -48,7 +47,6 @@ def reply_lost(draft: v.Draft) -> v.Plan:
         v.goes_on("D343-09", "ISR-05", "LIVE-03"),
         v.Heal(as_="fast", fault="slow"),
         v.IsrIs(as_="rejoined", partition="t-0", has=slow, expect=v.must("D343-09")),
-        *v.teardown(),
     ]
     return draft.timed(lease_ms=LEASE_MS, session_ms=SESSION_MS).plan(
         steps,
@@ -68,8 +66,7 @@ def overtaken(draft: v.Draft) -> v.Plan:
     """
     leader, slow, controller = draft.roles
     draft = draft.timed(lease_ms=LEASE_MS, session_ms=SESSION_MS)
-    steps = [
-        *v.setup(leader),
+    steps: list[v.Step] = [
         *_changed_unanswered(leader, slow, controller),
         v.Bind(as_="leader-epoch", value="leader-epoch:t-0"),
         v.inject("bounce", v.KillParameters(nodes=slow, back="running")),
@@ -81,7 +78,6 @@ def overtaken(draft: v.Draft) -> v.Plan:
         v.goes_on(),
         v.Heal(as_="fast", fault="slow"),
         v.IsrIs(as_="rejoined", partition="t-0", has=slow, expect=v.must("D343-09")),
-        *v.teardown(),
     ]
     return draft.plan(steps, v.StepDone(step="rejoined"), v.acknowledged("answered.ended"))
 
@@ -99,8 +95,7 @@ def answered_late(draft: v.Draft) -> v.Plan:
     """
     leader, slow, controller = draft.roles
     of_earlier = {"partition_index": 0, "current_leader_epoch": "$leader-epoch", "timestamp": -1}
-    steps = [
-        *v.setup(leader),
+    steps: list[v.Step] = [
         v.Bind(as_="leader-epoch", value="leader-epoch:t-0"),
         *_changed_unanswered(leader, slow, controller),
         v.inject("death", v.KillParameters(nodes=slow)),
@@ -118,7 +113,6 @@ def answered_late(draft: v.Draft) -> v.Plan:
             expect=v.never_serves("ISR-02"),
         ),
         v.goes_on(),
-        *v.teardown(),
     ]
     return draft.timed(lease_ms=LEASE_MS, session_ms=SESSION_MS).plan(
         steps,
@@ -153,8 +147,7 @@ def former_controller(draft: v.Draft) -> v.Plan:
     (KAFKA-6082).
     """
     leader, follower, controller = draft.roles
-    steps = [
-        *v.setup(leader),
+    steps: list[v.Step] = [
         v.Bind(as_="old", node="active-controller"),
         v.inject("deaf", v.StallParameters(from_="$old", to="zookeeper", streams="replies")),
         v.ZnodeStep(as_="depose", action="delete", path="/controller"),
@@ -172,7 +165,6 @@ def former_controller(draft: v.Draft) -> v.Plan:
         v.Heal(as_="hears", fault="deaf"),
         v.goes_on(),
         v.TopicCreatedThrough(as_="works", node=follower, expect=v.must("INT-05")),
-        *v.teardown(),
     ]
     return draft.timed(lease_ms=UNMISSED_MS, session_ms=HEARD_MS).plan(
         steps, v.StepDone(step="asks-the-former"), v.acknowledged("hears.ended")

@@ -16,8 +16,7 @@ INVALID_INCARNATION = "error:1343"
 def build(draft: v.Draft) -> v.Plan:
     """A broker restarts first, so that each request in its name was valid once; then the controller is killed."""
     leader, follower, controller = draft.roles
-    steps = [
-        *v.setup(leader),
+    steps: list[v.Step] = [
         v.Bind(as_="old", value=f"broker-epoch:{follower}"),
         v.Bind(as_="old-leader-epoch", value="leader-epoch:t-0"),
         v.inject("bounce", v.KillParameters(nodes=follower)),
@@ -38,7 +37,6 @@ def build(draft: v.Draft) -> v.Plan:
         _heartbeat("again-lower", follower, v.answers("D343-17", INVALID_INCARNATION), incarnation="$old"),
         _change("again-behind", leader, v.answers("D343-10", "error:6"), leader_epoch="$old-leader-epoch"),
         _change("again-no-replica", leader, v.answers("K343-51", "error:42"), isr="none"),
-        *v.teardown(),
     ]
     return draft.plan(
         steps,

@@ -28,7 +28,7 @@ def _rolled(draft: v.Draft, levels: Sequence[str]) -> v.Plan:
     """Brokers roll one at a time, the controller last, from level to level, under load; nothing is lost."""
     leader, follower, controller = draft.roles
     requirements = ("K343-55", "K343-56")
-    steps = [*v.setup(leader)]
+    steps: list[v.Step] = []
     for level, requirement in zip(levels[1:], requirements, strict=False):
         for broker in (follower, leader, controller):
             steps += [
@@ -37,7 +37,7 @@ def _rolled(draft: v.Draft, levels: Sequence[str]) -> v.Plan:
             ]
         steps.append(v.WorkloadAcks(as_=f"{level}-goes-on", more=20, expect=v.must(requirement)))
     return draft.timed(lag_ms=3000).plan(
-        [*steps, *v.teardown()],
+        steps,
         v.StepDone(step=f"{levels[-1]}-{controller}-in-sync"),
         v.acknowledged(f"{levels[-1]}-{controller}.ended"),
         topology=v.zookeeper_cluster(
@@ -55,8 +55,7 @@ def legacy_leader(draft: v.Draft) -> v.Plan:
     """The leader alone is at the earlier level: each broker is treated by the version that it registered with."""
     leader, raised, controller = draft.roles
     after = v.After(event="away.proven", plus_ms=draft.timing.fence_ms)
-    steps = [
-        *v.setup(leader),
+    steps: list[v.Step] = [
         v.inject("away", v.IsolateParameters(nodes=leader, from_=controller)),
         v.IsrIs(as_="shrunk", partition="t-0", lacks=controller, expect=v.must("K343-58")),
         v.Hold(as_="over", after="away.proven", ms=draft.timing.fence_ms),
@@ -72,7 +71,6 @@ def legacy_leader(draft: v.Draft) -> v.Plan:
         v.Heal(as_="heard", fault="silent"),
         v.BrokerActive(as_="active", node=raised, expect=v.must("K343-21")),
         v.IsrIs(as_="in-sync", partition="t-0", has=raised, expect=v.must("D343-19")),
-        *v.teardown(),
     ]
     return _mixed(draft, {leader: "base"}, steps, "legacy-produce")
 
@@ -85,8 +83,7 @@ def legacy_leader(draft: v.Draft) -> v.Plan:
 def legacy_controller(draft: v.Draft) -> v.Plan:
     """The controller is at the earlier level, and accepts the others' heartbeats and ISR changes all the same."""
     leader, follower, controller = draft.roles
-    steps = [
-        *v.setup(leader),
+    steps: list[v.Step] = [
         v.inject("slow", v.StallParameters(from_=follower, to=leader)),
         v.IsrIs(as_="left", partition="t-0", lacks=follower, expect=v.must("D343-19")),
         v.BrokerFenced(as_="inactive", node=leader, within_ms=500, expect=v.never("D343-19")),
@@ -97,7 +94,6 @@ def legacy_controller(draft: v.Draft) -> v.Plan:
         v.BrokerFenced(as_="fenced", node=follower, by="itself", expect=v.must("K343-16")),
         v.Heal(as_="heard", fault="silent"),
         v.BrokerActive(as_="active", node=follower, expect=v.must("K343-21")),
-        *v.teardown(),
     ]
     return _mixed(draft, {controller: "base"}, steps, "active")
 

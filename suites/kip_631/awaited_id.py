@@ -28,8 +28,7 @@ def awaited(draft: v.Draft) -> v.Plan:
         values = {"node": "active-controller", "broker": leader, "timeout_ms": 5000, **more}
         return v.HeartbeatProbe.model_validate({"as": name, "expect": expect, **values})
 
-    steps = [
-        *v.setup(followers[0]),
+    steps: list[v.Step] = [
         v.LeaderIs(as_="alone", partition="s-0", is_=leader),
         v.Bind(as_="first", value=f"broker-epoch:{leader}"),
         heartbeat("taken", v.answers("K631-39", "served", "D631-12"), state="initial", broker_epoch=-1),
@@ -46,7 +45,6 @@ def awaited(draft: v.Draft) -> v.Plan:
         v.Shutdown(as_="stop", nodes=leader),
         v.Start(as_="start", nodes=leader),
         v.LeaderIs(as_="leads-again", partition="s-0", is_=leader, expect=v.must("LIVE-01")),
-        *v.teardown(),
     ]
     return draft.plan(
         steps,

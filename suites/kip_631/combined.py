@@ -24,7 +24,7 @@ def under_faults(draft: v.Draft) -> v.Plan:
         "kill": v.KillParameters(nodes="$kill-active", back="running"),
         "second": pause if draft.seed % 2 else cut,
     }
-    steps: list[v.Step] = [*v.setup(leader)]
+    steps: list[v.Step] = []
     for name, parameters in faults.items():
         steps += [
             v.Bind(as_=f"{name}-active", node="active-controller"),
@@ -43,7 +43,6 @@ def under_faults(draft: v.Draft) -> v.Plan:
             ),
         ]
     steps += rules_hold("follows", "leader-epoch-grows", "left-every-isr", "epoch-after-registration")
-    steps += v.teardown()
     return draft.timed(lease_ms=LEASE_MS).plan(
         steps, v.acknowledged("second-healed.ended"), topology=v.combined_cluster()
     )

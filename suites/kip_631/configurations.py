@@ -72,12 +72,10 @@ def build(draft: v.Draft) -> v.Plan:
     """All nodes with a mistake are started beside a cluster that serves on, and each ends with its message."""
     leader = draft.leader
     nodes = [_node(mistake, FIRST_INDEX + place) for place, mistake in enumerate(MISTAKES)]
-    steps = [
-        *v.setup(leader),
+    steps: list[v.Step] = [
         *_defaults(leader),
         v.Start(as_="start", nodes=tuple(node.name for node in nodes), until="running"),
         *(step for mistake, node in zip(MISTAKES, nodes, strict=True) for step in _refused(mistake, node.name)),
-        *v.teardown(),
     ]
     return draft.plan(
         steps,

@@ -27,8 +27,7 @@ def build(draft: v.Draft) -> v.Plan:
     """
     leader, successor, _ = draft.roles
     draft = draft.timed(lease_ms=LEASE_MS, fetch_ms=LEASE_MS, request_ms=LEASE_MS)
-    steps = [
-        *v.setup(leader),
+    steps: list[v.Step] = [
         v.Shutdown(as_="stop", nodes=leader, until="asked"),
         v.LeaderIs(as_="handed-over", partition="t-0", is_=successor, expect=v.must("K631-36", "K631-35")),
         v.NodeExited(as_="let-go", node=leader, within_ms=draft.timing.lease_ms // 2, expect=v.must("K631-37")),
@@ -59,6 +58,5 @@ def build(draft: v.Draft) -> v.Plan:
         v.NodeExited(as_="let-go-far", node=successor, within_ms=draft.timing.lease_ms, expect=v.must("K631-37")),
         v.Heal(as_="near", fault="far"),
         v.Start(as_="start-far", nodes=successor),
-        *v.teardown(),
     ]
     return draft.plan(steps, v.StepDone(step="let-go"), v.acknowledged("handed-back.ended"))

@@ -62,9 +62,7 @@ def _plan(
     woken: list[v.Step] | None = None,
     afterwards: list[v.Step] | None = None,
 ) -> v.Plan:
-    leader = draft.leader
-    steps = [
-        *v.setup(leader),
+    steps: list[v.Step] = [
         *(v.Bind(as_=f"epoch-{broker}", value=f"broker-epoch:{broker}") for broker in BROKERS),
         v.Bind(as_="old", node="active-controller"),
         v.Bind(as_="leader-epoch", value="leader-epoch:t-0"),
@@ -95,14 +93,13 @@ def _plan(
             for broker in BROKERS
         ),
         *(woken or ()),
-        *v.teardown(),
-        *(afterwards or ()),
     ]
     return draft.timed(lease_ms=LEASE_MS).plan(
         steps,
         *(v.OutcomeSeen(step=f"lease-{broker}", outcome="served") for broker in BROKERS),
         v.StepDone(step=f"kept-{BROKERS[-1]}"),
         v.acknowledged("fault.proven"),
+        afterwards=[*(afterwards or ())],
     )
 
 
@@ -118,15 +115,13 @@ def with_brokers(draft: v.Draft) -> v.Plan:
     (KAFKA-13173).
     """
     leader, follower, left = draft.roles
-    steps = [
-        *v.setup(leader),
+    steps: list[v.Step] = [
         v.Bind(as_="old", node="active-controller"),
         v.inject("fault", v.KillParameters(nodes=("$old", leader, follower))),
         v.ActiveController(as_="elected", is_not="$old", expect=v.must("LIVE-02", "K631-13")),
         v.LeaderIs(as_="moved", partition="t-0", is_=left, expect=v.must("D631-07", "ISR-01")),
         v.IsrIs(as_="alone", partition="t-0", is_=left, expect=v.must("D631-07")),
         v.Heal(as_="return", fault="fault"),
-        *v.teardown(),
     ]
     return draft.plan(steps, v.StepDone(step="alone"), v.acknowledged("return.ended"))
 
@@ -142,15 +137,12 @@ def on_slow_links(draft: v.Draft) -> v.Plan:
     Each asks for votes before it hears of the other. What elects one of them is that they do not wait equally long
     (KAFKA-18345).
     """
-    leader = draft.leader
-    steps = [
-        *v.setup(leader),
+    steps: list[v.Step] = [
         v.Bind(as_="old", node="active-controller"),
         v.inject("slow", v.SlowParameters(from_="controllers", to="controllers", latency_ms=ONE_WAY_MS)),
         v.CreateTopicProbe(as_="last", node="$old", topic="last", expect=v.answers("K631-12", "served")),
         v.inject("fault", v.KillParameters(nodes="$old")),
         v.ActiveController(as_="elected", is_not="$old", expect=v.must("LIVE-02", "K631-13")),
-        *v.teardown(),
     ]
     return draft.timed(lease_ms=LEASE_MS).plan(
         steps, v.OutcomeSeen(step="last", outcome="served"), v.acknowledged("elected.ended")

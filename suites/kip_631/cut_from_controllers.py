@@ -45,8 +45,7 @@ def build(how: str, draft: v.Draft) -> v.Plan:
     # until the links are mended.
     unheld = v.goes_on()
     goes_on = [] if target.differs("AK-04") else [unheld]
-    steps = [
-        *v.setup(leader),
+    steps: list[v.Step] = [
         v.Bind(as_="epoch", value=f"broker-epoch:{leader}"),
         FAULTS[how](leader),
         v.Hold(as_="lease-over", after="cut.proven", ms=draft.timing.lease_ms),
@@ -58,7 +57,6 @@ def build(how: str, draft: v.Draft) -> v.Plan:
         v.Heal(as_="mend", fault="cut"),
         v.BrokerActive(as_="returned", node=leader, expect=v.must("K631-44")),
         *renewed(target, leader),
-        *v.teardown(),
     ]
     return draft.plan(steps, v.StepDone(step="alone-produce"), v.acknowledged("moved.ended"))
 

@@ -31,8 +31,7 @@ def build(draft: v.Draft) -> v.Plan:
     """
     leader = draft.leader
     draft = draft.timed(lease_ms=LEASE_MS)
-    steps = [
-        *v.setup(leader),
+    steps: list[v.Step] = [
         *_not_served(leader),
         *_metrics(leader),
         v.Connected(as_="fetches", node=leader, to="active-controller", expect=v.must("K631-52")),
@@ -52,7 +51,6 @@ def build(draft: v.Draft) -> v.Plan:
         v.IsrIs(as_="stays", partition="t-0", has=leader, within_ms=1000, expect=v.must("D631-24")),
         v.LeaderIs(as_="moved", partition="t-0", is_not=leader, expect=v.must("D631-24")),
         v.BrokerEpochAbove(as_="anew", node=leader, value="$leader-epoch", expect=v.must("D631-24", "D631-08")),
-        *v.teardown(),
     ]
     registered = v.NodeSpec(name=REGISTERED, id=8, index=8, roles=("broker",), start="later")
     return draft.plan(

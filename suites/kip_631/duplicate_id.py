@@ -35,12 +35,10 @@ def build(directory: Directory, draft: v.Draft) -> v.Plan:
         )
     else:
         middle, coverage = duplicate_wins(original, duplicate.name, draft.timing)
-    steps = [
-        *v.setup(original),
+    steps: list[v.Step] = [
         v.Bind(as_="original-epoch", value=f"broker-epoch:{original}"),
         v.inject("duplicate", v.DuplicateParameters(node=duplicate.name)),
         *middle,
-        *v.teardown(),
     ]
     return draft.plan(steps, *coverage, v.acknowledged("duplicate.proven"), topology=v.quorum_cluster(more=[duplicate]))
 

@@ -74,8 +74,7 @@ def raised(draft: v.Draft) -> v.Plan:
         return v.ApiProbe(as_=name, node=leader, api=api, body=body, timeout_ms=5000, expect=expect, **more)
 
     update = {"feature": "metadata.format", "max_version_level": 2, "upgrade_type": 1}
-    steps = [
-        *v.setup(leader),
+    steps: list[v.Step] = [
         ask("too-early", "create_acls", {"creations": [ENTRY]}, v.answers("K631-21", "error:35")),
         ask(
             "raise",
@@ -117,7 +116,6 @@ def raised(draft: v.Draft) -> v.Plan:
             within_ms=v.LIVENESS_TIMEOUT_MS,
         ),
         v.Heal(as_="restart", fault="away"),
-        *v.teardown(),
     ]
     return draft.plan(steps, v.acknowledged("restart.ended"), settings=SETTINGS)
 

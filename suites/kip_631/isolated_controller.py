@@ -20,8 +20,7 @@ FETCH_TIMEOUT_MS = 2000
 def from_peers(draft: v.Draft) -> v.Plan:
     leader, follower, other = draft.roles
     draft = draft.timed(lease_ms=LEASE_MS, fetch_ms=FETCH_TIMEOUT_MS)
-    steps = [
-        *v.setup(leader),
+    steps: list[v.Step] = [
         v.Bind(as_="old", node="active-controller"),
         v.inject("cut", v.IsolateParameters(nodes="$old", from_="controllers", how="stall")),
         *_powerless(draft.target, leader, shrunk=(leader, follower)),
@@ -31,11 +30,6 @@ def from_peers(draft: v.Draft) -> v.Plan:
         _heartbeat("resigned", leader, v.answers("CTRL-05", "error:41"), timeout_ms=3000),
         *(v.TopicCreatedThrough(as_=f"create-{broker}", node=broker, expect=v.must("LIVE-02")) for broker in BROKERS),
         v.IsrIs(as_="not-shrunk", partition="t-0", has=other, expect=v.must("K631-16", "K631-14")),
-        *v.teardown(),
-        v.MetadataProbe(
-            as_="never-made", node=leader, topic="minority", expect=v.answers("K631-16", "error:3", "K631-14")
-        ),
-        *_truncated(draft.target),
     ]
     return draft.plan(
         steps,
@@ -43,6 +37,12 @@ def from_peers(draft: v.Draft) -> v.Plan:
         v.StepDone(step="elected"),
         v.StepDone(step="resigned"),
         v.acknowledged("elected.ended"),
+        afterwards=[
+            v.MetadataProbe(
+                as_="never-made", node=leader, topic="minority", expect=v.answers("K631-16", "error:3", "K631-14")
+            ),
+            *_truncated(draft.target),
+        ],
     )
 
 
@@ -102,8 +102,7 @@ def minority_side(draft: v.Draft) -> v.Plan:
     leader = draft.leader
     draft = draft.timed(fetch_ms=FETCH_TIMEOUT_MS)
     serves_on = draft.target.unless("AK-04", v.never_serves("D631-03"), v.answers("D631-03", "served"))
-    steps = [
-        *v.setup(leader),
+    steps: list[v.Step] = [
         v.Bind(as_="old", node="active-controller"),
         v.inject("cut", v.IsolateParameters(nodes=("$old", leader), from_=("controllers", "brokers"), how="stall")),
         _renewal(draft.target, leader),
@@ -115,7 +114,6 @@ def minority_side(draft: v.Draft) -> v.Plan:
         v.LeaderIs(as_="moved", partition="t-0", is_not=leader, expect=v.must("D631-07")),
         v.goes_on(),
         v.Heal(as_="mend", fault="cut"),
-        *v.teardown(),
     ]
     return draft.plan(
         steps, v.StepDone(step="marooned-produce"), v.StepDone(step="renewal"), v.acknowledged("moved.ended")

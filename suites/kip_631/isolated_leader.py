@@ -22,8 +22,7 @@ def cut_off(draft: v.Draft) -> v.Plan:
     target = draft.target
     leader, successor, _ = draft.roles
     moved = v.must(target.rule("D631-07", "INT-28", "LD-31"))
-    steps = [
-        *v.setup(leader, partition="u-0", work=False),
+    steps: list[v.Step] = [
         v.Workload(as_="read", action="start"),
         v.Produce(as_="before", topic="u", records=50, expect=v.answers("LIVE-03", "served")),
         v.Bind(as_="old-broker-epoch", value=f"broker-epoch:{leader}"),
@@ -46,7 +45,6 @@ def cut_off(draft: v.Draft) -> v.Plan:
         v.LeaderIs(as_="leads-again", partition="u-0", is_=leader, expect=v.must("ISR-06")),
         _knows(target, "known-again", leader),
         v.Produce(as_="after", topic="u", records=10, idempotent=True, expect=v.answers("LIVE-03", "served")),
-        *v.teardown(work=False),
     ]
     return draft.plan(
         steps,
@@ -113,8 +111,7 @@ def paused(draft: v.Draft) -> v.Plan:
     serves_on = target.unless("AK-04", v.never_serves(silent), v.answers(silent, "served"))
     serves_on = target.unless("AZ-01", serves_on, v.answers(silent, "served"))
     deadline_ms = v.self_fence_ms(target, draft.timing)
-    steps = [
-        *v.setup(leader),
+    steps: list[v.Step] = [
         v.inject("deaf", v.StallParameters(from_=leader, to=v.lease_sources(target))),
         v.inject("sleep", v.PauseParameters(nodes=leader)),
         *(
@@ -135,7 +132,6 @@ def paused(draft: v.Draft) -> v.Plan:
         v.Heal(as_="wake", fault="sleep"),
         v.Heal(as_="mend", fault="deaf"),
         v.BrokerActive(as_="returned", node=leader, expect=v.must(target.rule("K631-44", "INT-51", "DLD-16"))),
-        *v.teardown(),
     ]
     return draft.plan(
         steps, *(v.StepDone(step=f"asleep-{number}") for number in (1, 2, 3)), v.acknowledged("moved.ended")

@@ -22,8 +22,7 @@ def build(draft: v.Draft) -> v.Plan:
     moved = v.must(target.rule("D631-07", "INT-28", "LD-31"))
     registered = target.rule("D631-08", "K343-07", "DLD-02")
     not_again = v.never(target.rule("D631-15", "D343-17", "DLD-01"))
-    steps = [
-        *v.setup(leader),
+    steps: list[v.Step] = [
         v.Bind(as_="epoch", value=f"broker-epoch:{leader}"),
         v.inject(
             "stall-out", v.StallParameters(from_=leader, to=control_receivers(target, followers), streams="requests")
@@ -46,7 +45,6 @@ def build(draft: v.Draft) -> v.Plan:
             expect=not_again,
         ),
         *_predecessor(target, leader),
-        *v.teardown(),
     ]
     return draft.plan(
         steps,

@@ -20,13 +20,11 @@ def half_a_lease(draft: v.Draft) -> v.Plan:
     leader = draft.leader
     draft = draft.timed(lease_ms=LEASE_MS)
     half = draft.timing.lease_ms // 2
-    steps = [
-        *v.setup(leader),
+    steps: list[v.Step] = [
         v.inject("sleep", v.PauseParameters(nodes=leader)),
         v.BrokerFenced(as_="given-up", node=leader, within_ms=half, expect=v.never("K631-51", "K631-30")),
         v.Heal(as_="wake", fault="sleep"),
         v.LeaderIs(as_="moved", partition="t-0", is_not=leader, within_ms=2000, expect=v.never("K631-51", "K631-30")),
-        *v.teardown(),
     ]
     return draft.plan(steps, v.acknowledged("wake.ended"))
 
@@ -44,14 +42,12 @@ def busy_log(draft: v.Draft) -> v.Plan:
     """
     leader, follower, new_broker = draft.roles
     draft = draft.timed(lease_ms=LEASE_MS, request_ms=LEASE_MS // 2)
-    steps = [
-        *v.setup(leader),
+    steps: list[v.Step] = [
         v.inject("far", v.SlowParameters(from_=new_broker, to="controllers", latency_ms=LATENCY_MS)),
         *(_changes(name, leader, value) for name, value in (("grows", "1000000"), ("grows-on", "1000001"))),
         v.Start(as_="start", nodes=new_broker, until="running"),
         v.BrokerActive(as_="active", node=new_broker, within_ms=ACTIVE_MS, expect=v.must("D631-11", "K631-42")),
         v.Heal(as_="near", fault="far"),
-        *v.teardown(),
     ]
     return draft.plan(
         steps,

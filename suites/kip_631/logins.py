@@ -15,7 +15,7 @@ from fencepost.suites import vocabulary as v
 )
 def build(draft: v.Draft) -> v.Plan:
     """Nodes log in to each other and serve; a user without rights, and one without an account, get nothing done."""
-    leader, broker, _ = draft.roles
+    _, broker, _ = draft.roles
 
     def heartbeat(name: str, outcome: str, *rules: str, **more: Any) -> v.Step:
         rule, *also = rules
@@ -24,8 +24,7 @@ def build(draft: v.Draft) -> v.Plan:
             {"as": name, "expect": v.answers(rule, outcome, *also), **values, **more}
         )
 
-    steps = [
-        *v.setup(leader),
+    steps: list[v.Step] = [
         heartbeat("of-a-node", "served", "D631-44"),
         heartbeat("without-rights", "error:31", "K631-10", user="alice"),
         heartbeat("in-initial", "error:31", "K631-10", user="alice", state="initial", broker_epoch=-1),
@@ -39,6 +38,5 @@ def build(draft: v.Draft) -> v.Plan:
             login=False,
             expect=v.answers("D631-44", "refused"),
         ),
-        *v.teardown(),
     ]
     return draft.plan(steps, v.StepDone(step="without-login"), v.acknowledged("without-login.ended"), security="sasl")

@@ -59,8 +59,7 @@ def _plan(
     """
     leader = draft.leader
     voter = _voter(draft.seed)
-    steps = [
-        *v.setup(leader),
+    steps: list[v.Step] = [
         *first,
         v.inject("forget", v.DamagedFileParameters(node=voter, file=file, damage="lost")),
         v.ActiveController(as_="elected", is_not=voter, expect=v.must("LIVE-02")),
@@ -68,7 +67,6 @@ def _plan(
         v.Heal(as_="return", fault="forget"),
         *([] if says is None else [_said(voter, says, requirement)]),
         v.TopicCreatedThrough(as_="goes-on", node=leader, expect=v.must("LIVE-02")),
-        *v.teardown(),
     ]
     return draft.plan(steps, v.acknowledged("return.ended"), settings=SETTINGS if first else None)
 

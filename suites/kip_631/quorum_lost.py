@@ -17,8 +17,7 @@ def build(draft: v.Draft) -> v.Plan:
         "AK-05", v.never_serves("K631-31", "K631-30", "K631-32"), v.answers("K631-31", "served")
     )
     after = v.After(event="lost.proven", plus_ms=draft.timing.lease_ms)
-    steps = [
-        *v.setup(leader),
+    steps: list[v.Step] = [
         v.inject("lost", v.KillParameters(nodes=("node-1", "node-2"))),
         v.Hold(as_="leases-over", after="lost.proven", ms=draft.timing.lease_ms),
         *v.service_probes("leader", leader, serves_on, after=after),
@@ -28,7 +27,6 @@ def build(draft: v.Draft) -> v.Plan:
         ),
         v.Heal(as_="restart", fault="lost"),
         *_granted_anew(draft.target, (leader, *followers)),
-        *v.teardown(),
     ]
     return draft.plan(
         steps,

@@ -30,8 +30,7 @@ def build(draft: v.Draft) -> v.Plan:
     leader, first, second = draft.roles
     racks = {leader: "near", first: "far", second: "far"}
     ids = [v.node_id(leader), v.node_id(first), v.node_id(second)]
-    steps = [
-        *v.setup(leader),
+    steps: list[v.Step] = [
         *_found(leader, ids, racks),
         *_configured(leader),
         *_moved(ids, leader, second),
@@ -41,7 +40,6 @@ def build(draft: v.Draft) -> v.Plan:
         *registered_at_a_high_port(leader),
         *rules_hold("whole"),
         log_holds("whole", {}, {"versions": [1]}, "K631-19", "K631-11", "D631-28"),
-        *v.teardown(),
     ]
     return draft.timed(lease_ms=LEASE_MS).plan(
         steps,

@@ -71,17 +71,15 @@ def _plan(
     leader, original, _ = draft.roles
     return draft.plan(
         [
-            *v.setup(leader, partition="u-0", work=False),
             v.Produce(as_="before", topic="u", records=BEFORE, expect=v.answers("LIVE-03", "served")),
             *steps,
-            *v.teardown(work=False),
-            v.Produce(as_="afterwards", topic="u", records=10, expect=v.answers("LIVE-03", "served")),
         ],
         *coverage,
         topology=v.quorum_cluster(more=[_duplicate(original)]),
         topics=[_pair(leader, original)],
         workload=NO_WORK,
         deviations=deviations,
+        afterwards=[v.Produce(as_="afterwards", topic="u", records=10, expect=v.answers("LIVE-03", "served"))],
     )
 
 
@@ -152,8 +150,7 @@ def foreign_fetches(draft: v.Draft) -> v.Plan:
     for difference in ("AK-12", "AZ-05"):
         without_epoch = target.unless(difference, without_epoch, v.answers(rule, "served"))
     stale = target.unless("AZ-05", v.answers(rule, "refused"), v.answers(rule, "served"))
-    steps = [
-        *v.setup(leader, partition="u-0", work=False),
+    steps: list[v.Step] = [
         v.Produce(as_="before", topic="u", records=BEFORE, expect=v.answers("LIVE-03", "served")),
         v.inject("cut", v.CutParameters(from_=follower, to=leader)),
         v.Produce(as_="missing", topic="u", node=leader, acks=1, records=ALONE, expect=v.answers("LIVE-03", "served")),
@@ -174,7 +171,6 @@ def foreign_fetches(draft: v.Draft) -> v.Plan:
         v.Heal(as_="mend", fault="cut"),
         v.IsrIs(as_="rejoined", partition="u-0", has=follower, expect=v.must("ISR-06")),
         v.Produce(as_="afterwards", topic="u", records=10, expect=v.answers("LIVE-03", "served")),
-        *v.teardown(work=False),
     ]
     return draft.plan(
         steps,

@@ -11,8 +11,7 @@ TIMES = 3
 def build(draft: v.Draft) -> v.Plan:
     """Nothing else happens, so that a controller that leaves its office does so for the requests (KAFKA-14996)."""
     leader = draft.leader
-    steps = [
-        *v.setup(leader),
+    steps: list[v.Step] = [
         _create("exists", leader, "error:36", topic="t"),
         _create("too-many-replicas", leader, "error:38", topic="wide", replicas=len(v.BROKER_IDS) + 1),
         _create("no-name", leader, "error:17", topic="no/name"),
@@ -25,7 +24,6 @@ def build(draft: v.Draft) -> v.Plan:
             expect=v.answers("ADM-02", "error:3"),
         ),
         v.TopicCreatedThrough(as_="goes-on", node=leader, expect=v.must("LIVE-02")),
-        *v.teardown(),
     ]
     return draft.plan(steps, v.StepDone(step="unknown"), v.acknowledged("unknown.ended"))
 

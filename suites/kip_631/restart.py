@@ -14,8 +14,7 @@ WAITED_OUT_MS = 6000
 def inside_the_lease(draft: v.Draft) -> v.Plan:
     leader = draft.leader
     draft = draft.timed(lease_ms=WAITED_OUT_MS if draft.target.differs("AK-02") else LEASE_MS)
-    steps = [
-        *v.setup(leader),
+    steps: list[v.Step] = [
         v.Bind(as_="epoch", value=f"broker-epoch:{leader}"),
         v.inject("kill", v.KillParameters(nodes=leader, back="running")),
         v.Heal(as_="restart", fault="kill"),
@@ -29,7 +28,6 @@ def inside_the_lease(draft: v.Draft) -> v.Plan:
             expect=v.answers("D631-19", "error:77"),
             unchanged=("brokers",),
         ),
-        *v.teardown(),
     ]
     return draft.plan(steps, v.StepDone(step="predecessor"), v.acknowledged("restart.ended"))
 
@@ -56,20 +54,23 @@ def _reclaimed(target: v.TargetFacts, broker: str, timing: v.Timing) -> list[v.S
 def everything(draft: v.Draft) -> v.Plan:
     """All nodes are killed. With LF-01 the first replica that restarts may truncate its log, and lead."""
     target = draft.target
-    leader = draft.leader
-    steps = [
-        *v.setup(leader),
+    steps: list[v.Step] = [
         v.inject("kill", v.KillParameters(nodes=(v.metadata_store(target), "brokers"))),
         v.Heal(as_="restart", fault="kill"),
-        *v.teardown(),
-        # Sent after the cluster is whole again: the partition, its leader and its replicas outlived every process.
-        v.ProduceProbe(
-            as_="kept",
-            node="leader:t-0",
-            topic="t",
-            acks=1,
-            timeout_ms=5000,
-            expect=v.answers(target.rule("K631-15", "INT-06", "LD-26"), "served", "LD-44"),
-        ),
     ]
-    return draft.plan(steps, v.acknowledged(before="kill.injected"), v.acknowledged("restart.ended"), may_lose=True)
+    return draft.plan(
+        steps,
+        v.acknowledged(before="kill.injected"),
+        v.acknowledged("restart.ended"),
+        may_lose=True,
+        afterwards=[
+            v.ProduceProbe(
+                as_="kept",
+                node="leader:t-0",
+                topic="t",
+                acks=1,
+                timeout_ms=5000,
+                expect=v.answers(target.rule("K631-15", "INT-06", "LD-26"), "served", "LD-44"),
+            )
+        ],
+    )

@@ -26,14 +26,12 @@ def lone_record(draft: v.Draft) -> v.Plan:
     no later record moves the high watermark (KAFKA-13091)."""
     leader, slow, other = draft.roles
     waits = v.ProducerSpec(name="p1", topic="t", rate=20, in_flight=1)
-    steps = [
-        *v.setup(leader),
+    steps: list[v.Step] = [
         v.inject("stall", v.StallParameters(from_=slow, to=leader)),
         v.IsrIs(as_="leaves", partition="t-0", is_=leader, expect=v.must("ISR-05")),
         v.WorkloadAcks(as_="committed", more=5, expect=v.must("ISR-05")),
         v.Heal(as_="mend", fault="stall"),
         v.IsrIs(as_="returns", partition="t-0", has=slow, expect=v.must("ISR-06")),
-        *v.teardown(),
     ]
     return draft.plan(
         steps,

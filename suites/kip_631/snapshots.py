@@ -40,8 +40,7 @@ def behind_the_log(draft: v.Draft) -> v.Plan:
                 expect=v.must("K631-25", "K631-24"),
             )
         )
-    steps = [
-        *v.setup(leader),
+    steps: list[v.Step] = [
         v.Bind(as_="old", node="active-controller"),
         v.inject("away", v.KillParameters(nodes="$old", back="running")),
         v.ActiveController(as_="elected", is_not="$old", expect=v.must("LIVE-02")),
@@ -51,7 +50,6 @@ def behind_the_log(draft: v.Draft) -> v.Plan:
         *_fewest(),
         v.Heal(as_="restart", fault="away"),
         v.Logged(as_="fetched", node="$old", says="fetched the snapshot at", expect=v.must("D631-30", "K631-23")),
-        *v.teardown(),
     ]
     return draft.plan(steps, v.StepDone(step="fetched"), v.acknowledged("restart.ended"), settings=SETTINGS)
 
@@ -118,8 +116,7 @@ def killed_while_writing(draft: v.Draft) -> v.Plan:
     """All controllers die when one of them begins a snapshot after earlier ones. They start from what is whole."""
     leader = draft.leader
     victim = CONTROLLERS[draft.seed % len(CONTROLLERS)]
-    steps = [
-        *v.setup(leader),
+    steps: list[v.Step] = [
         *topics("first", leader),
         # Topics after the first snapshot make a second one due; the log is cut behind the first then.
         v.Logged(as_="first-written", node=victim, says="wrote the snapshot at"),
@@ -134,7 +131,6 @@ def killed_while_writing(draft: v.Draft) -> v.Plan:
         v.Heal(as_="restart", fault="kill"),
         v.Logged(as_="loaded", node=victim, says="loaded the snapshot at", expect=v.must("K631-23", "D631-29")),
         *topics("after", leader),
-        *v.teardown(),
     ]
     return draft.plan(steps, v.StepDone(step="loaded"), v.acknowledged("restart.ended"), settings=SETTINGS)
 

@@ -16,8 +16,7 @@ def build(draft: v.Draft) -> v.Plan:
     """First the epochs move, so that each later request was valid once."""
     target = draft.target
     deposed = draft.leader
-    steps = [
-        *v.setup(deposed),
+    steps: list[v.Step] = [
         v.Bind(as_="old-broker-epoch", value=f"broker-epoch:{deposed}"),
         v.Bind(as_="old-leader-epoch", value="leader-epoch:t-0"),
         v.inject("away", v.CutParameters(from_=deposed, to="controllers")),
@@ -33,7 +32,6 @@ def build(draft: v.Draft) -> v.Plan:
         v.ActiveController(as_="elected", is_not="$old-active", expect=v.must("LIVE-02")),
         v.TopicCreatedThrough(as_="working-again", node=deposed, expect=v.must("LIVE-02")),
         *_requests("again-", target, deposed),
-        *v.teardown(),
     ]
     return draft.timed(lease_ms=LEASE_MS).plan(
         steps,

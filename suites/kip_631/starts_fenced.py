@@ -13,8 +13,7 @@ def build(draft: v.Draft) -> v.Plan:
     target = draft.target
     leader, follower, new_broker = draft.roles
     admits = target.rule("K631-34", "K343-32" if target.has_kip_343 else "INT-25", "LD-27")
-    steps = [
-        *v.setup(leader),
+    steps: list[v.Step] = [
         v.inject("cut", v.CutParameters(from_=new_broker, to=_admitted_by(target, follower))),
         v.Start(as_="start", nodes=new_broker, until="running"),
         *v.service_probes("unregistered", new_broker, _unregistered(target), repeat=4),
@@ -23,7 +22,6 @@ def build(draft: v.Draft) -> v.Plan:
         v.BrokerActive(as_="active", node=new_broker, expect=v.must(admits, "K631-26")),
         v.MetadataProbe(as_="registered", node=new_broker, topic="t", expect=v.answers(admits, "served", "K631-42")),
         v.TopicCreatedThrough(as_="useful", node=new_broker, expect=v.must("LIVE-01")),
-        *v.teardown(),
     ]
     return draft.plan(
         steps,

@@ -26,7 +26,6 @@ def replaced(draft: v.Draft) -> v.Plan:
     Where voters have directories, the first to leave dies when it has no vote any more: what a change does while a
     voter is away is left to random plans there.
     """
-    leader = draft.leader
     lost = v.CONTROLLER_IDS[draft.seed % len(v.CONTROLLER_IDS)]
     others = [controller for controller in v.CONTROLLER_IDS if controller != lost]
     with_directories = draft.scenario.level(draft.target) == v.DYNAMIC
@@ -37,9 +36,9 @@ def replaced(draft: v.Draft) -> v.Plan:
         )
         for id in (lost, *others)
     ]
+    first: list[v.Step] = [removed[0], dead] if with_directories else [dead, removed[0]]
     known = [*(v.directory_bound(id) for id in v.CONTROLLER_IDS), v.directory_bound(v.JOINER_ID, voter=False)]
-    steps = [
-        *v.setup(leader),
+    steps: list[v.Step] = [
         v.Start(as_="joins", nodes=JOINER),
         *(known if with_directories else ()),
         v.voter_added(
@@ -49,7 +48,7 @@ def replaced(draft: v.Draft) -> v.Plan:
             directory=f"$directory-{v.JOINER_ID}" if with_directories else None,
             expect=_committed(),
         ),
-        *([removed[0], dead] if with_directories else [dead, removed[0]]),
+        *first,
         *removed[1:],
         v.ActiveController(as_="elected", is_=JOINER, expect=v.must("LIVE-02", "K631-06", "K631-13")),
         # The other two run on without a vote, and the one that has it sleeps.
@@ -63,7 +62,6 @@ def replaced(draft: v.Draft) -> v.Plan:
             for broker in BROKERS
         ),
         v.goes_on(),
-        *v.teardown(),
     ]
     return draft.timed(lease_ms=LEASE_MS).plan(
         steps, v.StepDone(step="elected"), v.acknowledged("elected.ended"), topology=v.growing_cluster()

@@ -29,8 +29,7 @@ def cordoned(draft: v.Draft) -> v.Plan:
     """
     leader, *followers = draft.roles
     id, others = v.node_id(leader), sorted(map(v.node_id, followers))
-    steps = [
-        *v.setup(leader),
+    steps: list[v.Step] = [
         _directories("first", leader, cordoned=(False, False), binds={"directory": "results[0].log_dir"}),
         _set("cordon-one", leader, "$directory"),
         _directories("one-cordoned", leader, cordoned=(True, False)),
@@ -62,7 +61,6 @@ def cordoned(draft: v.Draft) -> v.Plan:
         _set("uncordon", leader, None),
         _directories("none-cordoned", leader, cordoned=(False, False)),
         _awaited(_created("everywhere", "everywhere", 3, "served", "K1066-04")),
-        *v.teardown(),
     ]
     return draft.timed(lease_ms=LEASE_MS).plan(
         steps, v.StepDone(step="placed-beside"), v.acknowledged("all-back.ended"), topology=v.quorum_cluster(log_dirs=2)

@@ -24,8 +24,7 @@ def misrouted(draft: v.Draft) -> v.Plan:
     The follower's requests are those of a node: the answers name its mistake, and nothing tells it to begin anew.
     """
     leader, follower, other = draft.roles
-    steps = [
-        *v.setup(leader),
+    steps: list[v.Step] = [
         v.ApiProbe(
             as_="cluster",
             node=leader,
@@ -58,7 +57,6 @@ def misrouted(draft: v.Draft) -> v.Plan:
         v.LeaderIs(as_="succeeded", partition="t-0", is_not=leader, expect=v.must("LIVE-03")),
         v.Heal(as_="restart", fault="kill"),
         *_asked("restarted", leader, v.node_id(follower)),
-        *v.teardown(),
     ]
     return draft.plan(steps, v.acknowledged("restart.ended"))
 

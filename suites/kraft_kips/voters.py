@@ -45,8 +45,7 @@ def grown(draft: v.Draft) -> v.Plan:
     """
     target = draft.target
     leader, *followers = draft.roles
-    steps = [
-        *v.setup(leader),
+    steps: list[v.Step] = [
         v.Start(as_="joins", nodes=(SECOND, THIRD)),
         *(step for id in (2, 3) for step in _known(target, id, voter=False)),
         *_added(target),
@@ -59,7 +58,6 @@ def grown(draft: v.Draft) -> v.Plan:
         # A majority needs the first one again.
         v.inject("next", v.KillParameters(nodes=SECOND)),
         *_serves("K853-06", again="-again"),
-        *v.teardown(),
     ]
     return _plan(draft, [leader, *followers], v.quorum_of_one(), steps, "apart", "dead", "next")
 
@@ -80,8 +78,7 @@ def leader_removed(draft: v.Draft) -> v.Plan:
     """
     target = draft.target
     leader, *followers = draft.roles
-    steps = [
-        *v.setup(leader),
+    steps: list[v.Step] = [
         *(step for id in v.CONTROLLER_IDS for step in _known(target, id)),
         *(_removed(target, id) for id in (2, 3)),
         v.ActiveController(as_="alone", is_=FIRST, expect=v.must("K853-03", "LIVE-02")),
@@ -99,7 +96,6 @@ def leader_removed(draft: v.Draft) -> v.Plan:
         _voters(target, "all", v.CONTROLLER_IDS, "K853-01"),
         v.inject("next", v.KillParameters(nodes=SECOND)),
         *_serves("K853-06", again="-again"),
-        *v.teardown(),
     ]
     topology = v.quorum_cluster()
     return _plan(draft, [leader, *followers], topology, steps, "apart", "cut", "dead", "next")
@@ -117,8 +113,7 @@ def refused(draft: v.Draft) -> v.Plan:
     """Changes that must not be made are refused, each by its error, and change nothing; also by the next leader."""
     target = draft.target
     leader, *followers = draft.roles
-    steps = [
-        *v.setup(leader),
+    steps: list[v.Step] = [
         *(step for id in v.CONTROLLER_IDS for step in _known(target, id)),
         *_refused(target, "first"),
         v.Bind(as_="old", node="active-controller"),
@@ -126,7 +121,6 @@ def refused(draft: v.Draft) -> v.Plan:
         v.ActiveController(as_="elected", is_not="$old", expect=v.must("LIVE-02")),
         v.Heal(as_="back", fault="dead"),
         *_refused(target, "second"),
-        *v.teardown(),
     ]
     return _plan(draft, [leader, *followers], v.quorum_cluster(), steps, "dead")
 
@@ -147,8 +141,7 @@ def joining(draft: v.Draft) -> v.Plan:
     target = draft.target
     leader, *followers = draft.roles
     four = (*v.CONTROLLER_IDS, v.JOINER_ID)
-    steps = [
-        *v.setup(leader),
+    steps: list[v.Step] = [
         v.Start(as_="joins", nodes=JOINER),
         _voters(target, "joined", four, "K1186-01"),
         *_known(target, v.JOINER_ID),
@@ -160,7 +153,6 @@ def joining(draft: v.Draft) -> v.Plan:
         _voters(target, "kept", four, "K853-06"),
         v.inject("away", v.KillParameters(nodes=v.node_name(v.CONTROLLER_IDS[draft.seed % 3]))),
         *_serves("K1186-01"),
-        *v.teardown(),
     ]
     settings = v.NodeSettings(controller={"controller.quorum.auto.join.enable": "true"})
     topology = v.growing_cluster()

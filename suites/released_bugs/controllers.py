@@ -31,7 +31,6 @@ def recreated_while_away(draft: v.Draft) -> v.Plan:
         return v.CreateTopicProbe(as_=name, node=leader, topic=RECREATED, timeout_ms=5000)
 
     steps: list[v.Step] = [
-        *v.setup(leader, work=False),
         create("create"),
         v.IsrIs(as_="held", partition=partition, is_=(leader, away, other)),
         # Records make the brokers write the id of the topic to disk; at acks=1 the deletion takes nothing promised.
@@ -43,7 +42,6 @@ def recreated_while_away(draft: v.Draft) -> v.Plan:
         v.IsrIs(as_="new", partition=partition, lacks=away, has=leader),
         v.Heal(as_="return", fault="kill"),
         v.BrokerActive(as_="back", node=away),
-        *v.teardown(work=False),
     ]
     return draft.plan(
         steps, v.StepDone(step="back"), topology=small_cluster(draft.target, 3), workload=v.WorkloadSpec()
@@ -68,7 +66,6 @@ def voter_comes_back(draft: v.Draft) -> v.Plan:
     quorum = {"topics": [{"topic_name": "__cluster_metadata", "partitions": [{"partition_index": 0}]}]}
     epoch = "topics[0].partitions[0].leader_epoch"
     steps: list[v.Step] = [
-        *v.setup(BROKER, work=False),
         v.inject("crash", v.KillParameters(nodes=third)),
         v.ActiveController(as_="others-lead", is_not=third),
         v.Heal(as_="third-voter", fault="crash"),
@@ -80,7 +77,6 @@ def voter_comes_back(draft: v.Draft) -> v.Plan:
         v.Hold(after="mend.ended", ms=8000),
         v.TopicCreatedThrough(as_="works", node=BROKER, expect=v.must("LIVE-02")),
         ask("stayed", "describe_quorum", 0, quorum, answer={epoch: "$epoch"}, expect=v.answers("CTRL-02", "served")),
-        *v.teardown(work=False),
     ]
     return draft.plan(
         steps,
@@ -108,7 +104,6 @@ def alone_and_unknowing(draft: v.Draft) -> v.Plan:
     alone, *others = map(v.node_name, v.CONTROLLER_IDS)
     nodes = [node for node in v.quorum_cluster().nodes if node.name not in map(v.node_name, v.BROKER_IDS[1:])]
     steps: list[v.Step] = [
-        *v.setup(BROKER, work=False),
         v.inject("crash", v.KillParameters(nodes=tuple(others))),
         v.Shutdown(as_="stop", nodes=alone),
         v.Start(as_="start", nodes=alone, until="running"),
@@ -123,7 +118,6 @@ def alone_and_unknowing(draft: v.Draft) -> v.Plan:
             expect=v.answers("ADM-03", "served"),
         ),
         v.Heal(as_="restart", fault="crash"),
-        *v.teardown(work=False),
     ]
     return draft.plan(
         steps,
@@ -152,7 +146,6 @@ def back_and_fenced(draft: v.Draft) -> v.Plan:
     Its log may have lost records in the crash, so it is no eligible leader (KIP-966) but the last one that is known.
     """
     steps: list[v.Step] = [
-        *v.setup(BROKER, work=False),
         v.UpdateFeaturesProbe(
             as_="finalize", node="active-controller", feature=ELIGIBLE_LEADERS, level=1, timeout_ms=8000
         ),
@@ -167,7 +160,6 @@ def back_and_fenced(draft: v.Draft) -> v.Plan:
         v.BrokerFenced(as_="still-fenced", node=BROKER),
         v.LeaderIs(as_="leads", partition="t-0", is_=BROKER, within_ms=3000, expect=v.never("LEAD-03")),
         v.Heal(as_="go-on", fault="stop"),
-        *v.teardown(work=False),
     ]
     return draft.plan(
         steps,

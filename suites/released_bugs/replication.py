@@ -28,14 +28,12 @@ def alone_in_the_isr(draft: v.Draft) -> v.Plan:
     """
     leader, *followers = draft.roles
     steps: list[v.Step] = [
-        *v.setup(leader, work=False),
         v.Produce(as_="before", topic="t", records=5, acks="all"),
         v.inject("stop", v.PauseParameters(nodes=tuple(followers))),
         v.ProduceProbe(
             as_="one-record", node=leader, topic="t", acks="all", timeout_ms=15_000, expect=v.answers("HW-05", "served")
         ),
         v.Heal(as_="go-on", fault="stop"),
-        *v.teardown(work=False),
     ]
     return draft.timed(session_ms=SESSION_MS, lag_ms=LAG_MS).plan(
         steps,
@@ -74,7 +72,6 @@ def _logs_on(name: str, node: str, topics: list[str], requirement: str | None = 
 def cancelled_reassignment(draft: v.Draft) -> v.Plan:
     """The new replica cannot fetch, so the reassignment waits until it is cancelled."""
     steps: list[v.Step] = [
-        *v.setup(FIRST, work=False),
         v.Produce(as_="before", topic="t", records=50, acks=1, idempotent=False),
         v.inject("hush", v.StallParameters(from_=THIRD, to=FIRST)),
         v.ReassignProbe(as_="move", node="active-controller", partition="t-0", to=(FIRST, THIRD), timeout_ms=5000),
@@ -83,7 +80,6 @@ def cancelled_reassignment(draft: v.Draft) -> v.Plan:
         v.AssignmentIs(as_="as-before", partition="t-0", is_=(FIRST, SECOND)),
         v.Heal(as_="go-on", fault="hush"),
         _logs_on("removed", THIRD, [], "ADM-05"),
-        *v.teardown(work=False),
     ]
     return draft.plan(
         steps,
@@ -108,7 +104,6 @@ def cancelled_reassignment(draft: v.Draft) -> v.Plan:
 def dead_replica_kept(draft: v.Draft) -> v.Plan:
     """A replica is added to the assignment while another one, which stays, is dead."""
     steps: list[v.Step] = [
-        *v.setup(FIRST, work=False),
         v.inject("kill", v.KillParameters(nodes=SECOND)),
         v.BrokerFenced(as_="fenced", node=SECOND),
         v.ReassignProbe(as_="grow", node=FIRST, partition="t-0", to=(FIRST, SECOND, THIRD), timeout_ms=5000),
@@ -123,7 +118,6 @@ def dead_replica_kept(draft: v.Draft) -> v.Plan:
             within_ms=15_000,
             expect=v.answers("ADM-05", "served"),
         ),
-        *v.teardown(work=False),
     ]
     return draft.plan(
         steps,

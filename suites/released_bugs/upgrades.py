@@ -72,7 +72,9 @@ def transactions_in_a_mixed_cluster(draft: v.Draft) -> v.Plan:
         v.ProducerSpec(name="p2", topic="t", rate=50, transactions=v.TransactionSpec(), start="later"),
     )
     steps: list[v.Step] = [
-        *v.setup(FIRST),
+        v.LeaderIs(as_="leader-ready", partition="t-0", is_=FIRST),
+        v.Workload(as_="work", action="start"),
+        v.WorkloadAcks(as_="working", more=20),
         v.Workload(as_="enough", action="stop", only=("p1",)),
         v.Roll(as_="new", node="followers:__transaction_state-0", release="new"),
         v.Converged(as_="mixed", expect=v.must("UPG-02")),
@@ -86,6 +88,7 @@ def transactions_in_a_mixed_cluster(draft: v.Draft) -> v.Plan:
     plan = draft.plan(
         steps,
         v.StepDone(step="new"),
+        framed=False,
         topology=small_cluster(draft.target, 2),
         topics=[v.TopicSpec(name="t", assignments=alone, config={"min.insync.replicas": "1"})],
         workload=v.WorkloadSpec(producers=producers),

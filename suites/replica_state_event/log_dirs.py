@@ -58,8 +58,7 @@ def fails(which: FailingReplica, draft: v.Draft) -> v.Plan:
     level = draft.scenario.level(target)
     is_gone = which == "leader" and level != "base" and target.follows_its_documents
     failure = v.LogDirParameters(node=broker, partition="t-0", how="removed" if is_gone else "replaced")
-    steps = [
-        *v.setup(leader),
+    steps: list[v.Step] = [
         *([_notified("watched", leader), _taken("watched-and-taken")] if level == "base" else []),
         v.inject("fail", failure),
         _noticed(which, broker),
@@ -79,7 +78,6 @@ def fails(which: FailingReplica, draft: v.Draft) -> v.Plan:
         v.goes_on(),
         *([] if level == "base" else _no_znode(target, broker)),
         *restored(broker),
-        *v.teardown(),
     ]
     return draft.plan(
         steps,
@@ -145,8 +143,7 @@ def event_lost(which: FailingReplica, draft: v.Draft) -> v.Plan:
     """Only the event is lost: the lease is so long that the cut ends before the broker is given up."""
     leader, follower, controller = draft.roles
     broker = leader if which == "leader" else follower
-    steps = [
-        *v.setup(leader),
+    steps: list[v.Step] = [
         v.inject("cut", v.CutParameters(from_=broker, to=controller)),
         v.inject("fail", v.LogDirParameters(node=broker, partition="t-0")),
         *(_stays(leader) if which == "leader" else _removed(follower)),
@@ -156,7 +153,6 @@ def event_lost(which: FailingReplica, draft: v.Draft) -> v.Plan:
         v.Heal(as_="mend", fault="cut"),
         v.Heal(as_="restart", fault="kill"),
         v.IsrIs(as_="rejoined", partition="t-0", has=broker, expect=v.must("DRSE-09")),
-        *v.teardown(),
     ]
     return draft.timed(lease_ms=LONG_LEASE_MS, session_ms=SESSION_MS).plan(
         steps, v.acknowledged("restart.ended"), topology=two_dirs(controller)
@@ -190,8 +186,7 @@ def controller_dies(draft: v.Draft) -> v.Plan:
     A second event, which the controller answers without being able to act, shows that it has the first.
     """
     leader, follower, controller = draft.roles
-    steps = [
-        *v.setup(leader),
+    steps: list[v.Step] = [
         v.inject("powerless", v.StallParameters(from_=controller, to="zookeeper")),
         v.inject("fail", v.LogDirParameters(node=leader, partition="t-0")),
         v.ReplicaStateEventProbe(
@@ -208,7 +203,6 @@ def controller_dies(draft: v.Draft) -> v.Plan:
         v.Heal(as_="power", fault="powerless"),
         v.Heal(as_="restart", fault="kill"),
         *restored(leader),
-        *v.teardown(),
     ]
     return draft.timed(session_ms=4000).plan(
         steps, v.StepDone(step="offline"), v.acknowledged("restart.ended"), topology=two_dirs(controller)
@@ -221,10 +215,9 @@ def late_event(draft: v.Draft) -> v.Plan:
 
     A probe sends a second one of the same epoch.
     """
-    leader, follower, controller = draft.roles
+    _, follower, controller = draft.roles
     draft = draft.timed(lease_ms=4000, session_ms=SESSION_MS)
-    steps = [
-        *v.setup(leader),
+    steps: list[v.Step] = [
         v.Bind(as_="old", value=f"broker-epoch:{follower}"),
         v.inject("waiting", v.StallParameters(from_=follower, to=controller, streams="requests")),
         v.inject("fail", v.LogDirParameters(node=follower, partition="t-0")),
@@ -246,6 +239,5 @@ def late_event(draft: v.Draft) -> v.Plan:
         ),
         v.ReplicaOffline(as_="offline", node=follower, partition="t-0", within_ms=1000, expect=v.never("RSE-24")),
         v.IsrIs(as_="left-again", partition="t-0", lacks=follower, within_ms=500, expect=v.never("RSE-24")),
-        *v.teardown(),
     ]
     return draft.plan(steps, v.StepDone(step="again"), v.acknowledged("restart.ended"), topology=two_dirs(controller))

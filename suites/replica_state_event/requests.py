@@ -43,8 +43,7 @@ def refused(draft: v.Draft) -> v.Plan:
     unknown = (v.EventTopic(topic="nowhere", partitions=(0,)),)
     foreign = (v.EventTopic(topic="v", partitions=(0,)),)
     beyond = (v.EventTopic(topic="t", partitions=(7,)),)
-    steps = [
-        *v.setup(leader),
+    steps: list[v.Step] = [
         event("forbidden", v.answers("RSE-13", "error:31", "RSE-10", "DRSE-05"), user=ALICE),
         event("not-controller", v.answers("RSE-15", "error:41"), node=leader),
         event("stale", v.answers("RSE-14", "error:77"), broker_epoch="stale"),
@@ -57,7 +56,6 @@ def refused(draft: v.Draft) -> v.Plan:
         event("elsewhere-stale", v.answers("DRSE-04", "error:41"), node=leader, broker_epoch="stale"),
         event("stale-type", v.answers("DRSE-04", "error:77"), broker_epoch="stale", event_type=2),
         event("type-unknown-topic", v.answers("DRSE-04", "error:1589"), event_type=2, topics=unknown),
-        *v.teardown(),
     ]
     return draft.plan(
         steps,
@@ -82,8 +80,7 @@ def accepted(draft: v.Draft) -> v.Plan:
     """First an event about one topic, then one about all topics; a restart of the broker undoes both."""
     leader, broker, controller = draft.roles
     common = {"node": "active-controller", "broker": broker}
-    steps = [
-        *v.setup(leader),
+    steps: list[v.Step] = [
         v.ReplicaStateEventProbe.model_validate(
             {
                 "as": "of-a-topic",
@@ -101,7 +98,6 @@ def accepted(draft: v.Draft) -> v.Plan:
         v.Start(as_="start", nodes=broker),
         v.IsrIs(as_="back-t", partition="t-0", has=broker, expect=v.must("DRSE-09")),
         v.IsrIs(as_="back-u", partition="u-0", has=broker, expect=v.must("DRSE-09")),
-        *v.teardown(),
     ]
     return draft.plan(
         steps,

@@ -19,8 +19,7 @@ def _served(requirement: str) -> v.ExpectOutcome:
 def topics(draft: v.Draft) -> v.Plan:
     """A topic is created, grown, moved and deleted, each by another broker, under load."""
     leader, follower, other = draft.roles
-    steps = [
-        *v.setup(leader),
+    steps: list[v.Step] = [
         v.CreateTopicProbe(
             as_="create", node=follower, topic="made", timeout_ms=COMMAND_TIMEOUT_MS, expect=_served("LD-58")
         ),
@@ -46,7 +45,6 @@ def topics(draft: v.Draft) -> v.Plan:
         log.has_line("asked", other, log.requested("close-replica", "made-1", other), v.must("LD-38")),
         log.has_line("closed", other, log.completed("close-replica", "made-1"), v.must("LD-46")),
         v.MetadataProbe(as_="unknown", node=follower, topic="made", repeat=2, expect=v.answers("DLD-19", "error:3")),
-        *v.teardown(),
     ]
     return draft.plan(steps, v.StepDone(step="closed"), v.StepDone(step="unknown"), v.acknowledged("delete.ended"))
 
@@ -91,8 +89,7 @@ def _limited(topic: str, asked: str) -> list[v.Step]:
 def moves(draft: v.Draft) -> v.Plan:
     """A reassignment that cannot end, since its new replica is dead, is listed, and neither cancelled nor replaced."""
     leader, follower, added = draft.roles
-    steps = [
-        *v.setup(leader),
+    steps: list[v.Step] = [
         v.inject("kill", v.KillParameters(nodes=added)),
         v.ReassignProbe(as_="move", node=leader, partition="t-0", to=(leader, added), expect=_served("DLD-30")),
         v.ListReassignmentsProbe(as_="listed", node=follower, expect=_served("DLD-18")),
@@ -117,7 +114,6 @@ def moves(draft: v.Draft) -> v.Plan:
         v.LeaderIs(as_="stays", partition="t-0", is_=leader, expect=v.must("DLD-11")),
         v.znode_absent("settled", "/brokers/partitions_reassigned/t/0", v.must("DLD-11")),
         v.ReassignProbe(as_="nothing", node=leader, partition="t-0", expect=v.answers("DLD-30", "error:85")),
-        *v.teardown(),
     ]
     return draft.timed(session_ms=4000).plan(
         steps,

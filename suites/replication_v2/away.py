@@ -55,8 +55,7 @@ def _deleted(draft: v.Draft, again: list[v.Step], last: str) -> v.Plan:
         v.Produce(as_="new", topic="gone", acks=1, records=NEW, expect=v.answers("LD-55", "served")),
     ]
     absent = v.MetadataProbe(as_="nowhere", node=away, topic="gone", repeat=3, expect=v.answers("LD-04", "error:3"))
-    steps = [
-        *v.setup(leader),
+    steps: list[v.Step] = [
         v.CreateTopicProbe(
             as_="create", node=leader, topic="gone", timeout_ms=10_000, expect=v.answers("LD-58", "served")
         ),
@@ -75,7 +74,6 @@ def _deleted(draft: v.Draft, again: list[v.Step], last: str) -> v.Plan:
         log.has_line("closes", away, log.completed("close-replica", "gone-0"), v.must("LD-25"), after="restart.begun"),
         v.BrokerActive(as_="returned", node=away, expect=v.must("LD-27")),
         *(again or [absent]),
-        *v.teardown(),
     ]
     return draft.plan(steps, v.StepDone(step="old"), v.StepDone(step=last), v.acknowledged("restart.ended"))
 
@@ -91,8 +89,7 @@ def created(draft: v.Draft) -> v.Plan:
     The next creation, without these two brokers, cleans the remains; they find their requests in their queues.
     """
     leader, away, coordinator = draft.roles
-    steps = [
-        *v.setup(leader),
+    steps: list[v.Step] = [
         v.inject("sleep", v.PauseParameters(nodes=away)),
         v.CreateTopicProbe(
             as_="too-slow", node=coordinator, topic="late", timeout_ms=GIVEN_UP_MS, expect=v.never_serves("DLD-32")
@@ -118,7 +115,6 @@ def created(draft: v.Draft) -> v.Plan:
         ),
         v.AssignmentIs(as_="as-created", partition="late-0", is_=leader, expect=v.must("LD-42")),
         v.IsrIs(as_="on-its-own", partition="late-0", is_=leader, expect=v.must("LD-42")),
-        *v.teardown(),
     ]
     return draft.timed(session_ms=LONG_SESSION_MS).plan(
         steps, v.StepDone(step="left-over"), v.StepDone(step="created"), v.acknowledged("wake.ended")
@@ -131,8 +127,7 @@ def created(draft: v.Draft) -> v.Plan:
 def reassigned(draft: v.Draft) -> v.Plan:
     """The new replica is paused when the partition moves to it: the reassignment waits for it, and then completes."""
     leader, old, away = draft.roles
-    steps = [
-        *v.setup(leader),
+    steps: list[v.Step] = [
         v.inject("sleep", v.PauseParameters(nodes=away)),
         v.ReassignProbe(
             as_="move", node=leader, partition="t-0", to=(leader, away), expect=v.answers("DLD-18", "served")
@@ -146,7 +141,6 @@ def reassigned(draft: v.Draft) -> v.Plan:
         v.IsrIs(as_="in-sync", partition="t-0", is_=(leader, away), expect=v.must("DLD-10")),
         v.znode_absent("done", "/brokers/partitions_reassigned/t/0", v.must("LD-14")),
         log.has_line("closed", old, log.completed("close-replica", "t-0"), v.must("LD-46")),
-        *v.teardown(),
     ]
     return draft.timed(session_ms=3000).plan(
         steps, v.StepDone(step="moved"), v.acknowledged("moved.ended"), topics=[v.topic([leader, old])]
@@ -162,8 +156,7 @@ def silent(draft: v.Draft) -> v.Plan:
     Its log is removed from its disk when it returns.
     """
     leader, old, new = draft.roles
-    steps = [
-        *v.setup(leader, partition="u-0", work=False),
+    steps: list[v.Step] = [
         v.Produce(as_="before", topic="u", records=20, idempotent=True, expect=v.answers("LIVE-03", "served")),
         v.inject("kill", v.KillParameters(nodes=old)),
         v.ReassignProbe(
@@ -175,8 +168,6 @@ def silent(draft: v.Draft) -> v.Plan:
         v.IsrIs(as_="in-sync", partition="u-0", is_=(leader, new), expect=v.must("LD-76")),
         v.Heal(as_="restart", fault="kill"),
         log.has_line("closes", old, log.completed("close-replica", "u-0"), v.must("LD-04")),
-        *v.teardown(work=False),
-        v.Produce(as_="after", topic="u", records=20, idempotent=True, expect=v.answers("LIVE-03", "served")),
     ]
     return draft.plan(
         steps,
@@ -185,4 +176,7 @@ def silent(draft: v.Draft) -> v.Plan:
         v.acknowledged(by="after", at_least=20),
         topics=[v.topic([leader, old], name="u", min_isr=1)],
         workload=v.WorkloadSpec(),
+        afterwards=[
+            v.Produce(as_="after", topic="u", records=20, idempotent=True, expect=v.answers("LIVE-03", "served"))
+        ],
     )

@@ -19,8 +19,7 @@ def taken(draft: v.Draft) -> v.Plan:
     original, *others = draft.roles
     duplicate = v.duplicate_of(original, "empty")
     other = others[0]
-    steps = [
-        *v.setup(original),
+    steps: list[v.Step] = [
         v.Bind(as_="epoch", value=f"broker-epoch:{original}"),
         v.Bind(as_="leader-epoch", value="leader-epoch:t-0"),
         v.inject("duplicate", v.DuplicateParameters(node=duplicate.name)),
@@ -44,7 +43,6 @@ def taken(draft: v.Draft) -> v.Plan:
         *v.service_probes("original", original, v.answers("DLD-01", "served"), repeat=1),
         v.goes_on(),
         v.Heal(as_="duplicate-is-gone", fault="duplicate"),
-        *v.teardown(),
     ]
     return draft.timed(lease_ms=3000).plan(
         steps,
@@ -65,10 +63,9 @@ def after_expiry(draft: v.Draft) -> v.Plan:
 
     It returns with its log once the other process is gone.
     """
-    leader, original, _ = draft.roles
+    _, original, _ = draft.roles
     duplicate = v.duplicate_of(original, "empty")
-    steps = [
-        *v.setup(leader),
+    steps: list[v.Step] = [
         v.Bind(as_="epoch", value=f"broker-epoch:{original}"),
         v.inject("cut", v.CutParameters(from_=original, to="zookeeper")),
         v.Registered(as_="gone", node=original, is_=False, expect=v.must("LD-10")),
@@ -81,7 +78,6 @@ def after_expiry(draft: v.Draft) -> v.Plan:
         v.Heal(as_="duplicate-dies", fault="duplicate"),
         v.Registered(as_="free", node=original, is_=False, expect=v.must("LD-10")),
         v.Start(as_="original-starts", nodes=original),
-        *v.teardown(),
     ]
     return draft.plan(
         steps,

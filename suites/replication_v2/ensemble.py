@@ -26,14 +26,12 @@ def silent(draft: v.Draft) -> v.Plan:
             f"alone-{broker}", broker, v.never_serves("DLD-15", "DLD-47"), after=over, repeat=1
         )
     ]
-    steps = [
-        *v.setup(leader),
+    steps: list[v.Step] = [
         v.inject("lost", v.KillParameters(nodes=("zk-1", "zk-2"))),
         v.Hold(as_="session-over", after="lost.proven", ms=draft.timing.session_ms + ANSWERS_STILL_MS),
         *asked,
         v.Heal(as_="mend", fault="lost"),
         v.goes_on(),
-        *v.teardown(),
     ]
     return draft.plan(
         steps,

@@ -15,15 +15,13 @@ LONG_SESSION_MS = 8000
 def paused(draft: v.Draft) -> v.Plan:
     """The follower is paused past KeepInSyncTime and its session: the leader drops it, and takes it back in sync."""
     leader, follower, other = draft.roles
-    steps = [
-        *v.setup(leader),
+    steps: list[v.Step] = [
         v.inject("sleep", v.PauseParameters(nodes=follower)),
         v.IsrIs(as_="dropped", partition="t-0", is_=(leader, other), expect=v.must("LD-70", "LD-23")),
         v.goes_on("LD-70"),
         v.Registered(as_="gone", node=follower, is_=False, expect=v.must("LD-10")),
         v.Heal(as_="wake", fault="sleep"),
         v.IsrIs(as_="rejoined", partition="t-0", has=follower, expect=v.must("LD-71", "LD-16")),
-        *v.teardown(),
     ]
     return draft.plan(steps, v.acknowledged("dropped.ended", before="wake.begun"))
 
@@ -40,8 +38,7 @@ def slow_to_be_notified(draft: v.Draft) -> v.Plan:
     """
     leader, follower, other = draft.roles
     asked = log.requested("close-replica", "t-0", follower)
-    steps = [
-        *v.setup(leader),
+    steps: list[v.Step] = [
         v.inject("deaf", v.StallParameters(from_=follower, to="zookeeper")),
         v.ReassignProbe(
             as_="move", node=leader, partition="t-0", to=(leader, other), expect=v.answers("DLD-18", "served")
@@ -54,7 +51,6 @@ def slow_to_be_notified(draft: v.Draft) -> v.Plan:
         log.has_line("closes", follower, log.completed("close-replica", "t-0"), v.must("LD-32")),
         v.Backlog(as_="taken", node=follower, is_=0, expect=v.must("LD-32")),
         v.AssignmentIs(as_="moved", partition="t-0", is_=(leader, other), expect=v.must("LD-76")),
-        *v.teardown(),
     ]
     return draft.timed(session_ms=LONG_SESSION_MS).plan(
         steps, v.StepDone(step="closes"), v.acknowledged("deaf.proven", before="mend.begun")
@@ -82,8 +78,7 @@ def full(draft: v.Draft) -> v.Plan:
         log.request(f"close-{each}", away, "close-replica", f"old-{each}", sender=other, epoch=each)
         for each in range(QUEUE - 1)
     ]
-    steps = [
-        *v.setup(leader),
+    steps: list[v.Step] = [
         v.CreateTopicProbe(
             as_="create", node=leader, topic="one", timeout_ms=10_000, expect=v.answers("LD-58", "served")
         ),
@@ -119,6 +114,5 @@ def full(draft: v.Draft) -> v.Plan:
         ),
         v.AssignmentIs(as_="moved", partition="t-0", is_=(leader, other), expect=v.must("LD-76")),
         v.MetadataProbe(as_="nowhere", node=away, topic="one", expect=v.answers("LD-04", "error:3")),
-        *v.teardown(),
     ]
     return draft.plan(steps, v.StepDone(step="shrunk"), v.StepDone(step="full"), v.acknowledged("restart.ended"))

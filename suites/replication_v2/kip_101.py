@@ -35,8 +35,7 @@ def truncated(diverge: bool, draft: v.Draft) -> v.Plan:
     leader, follower, third = draft.roles
     draft = draft.timed(lag_ms=LAG_MS)
     silent = max(draft.timing.session_ms, draft.timing.lease_ms)
-    steps = [
-        *v.setup(leader, partition="u-0", work=False),
+    steps: list[v.Step] = [
         v.Produce(as_="before", topic="u", records=BEFORE, idempotent=True, expect=v.answers("LIVE-03", "served")),
         *(_checkpointed(f"notified-{each}", each, BEFORE, _spread(target)) for each in (leader, follower)),
         *_unreported(leader, follower, third),
@@ -45,8 +44,6 @@ def truncated(diverge: bool, draft: v.Draft) -> v.Plan:
         *_alone(target, leader, follower, third),
         *_leads(target, follower, 3 * silent),
         *(_takes_others(target, follower) if diverge else []),
-        *v.teardown(work=False),
-        v.Produce(as_="afterwards", topic="u", records=FEWER, idempotent=True, expect=v.answers("LIVE-03", "served")),
     ]
     return draft.plan(
         steps,
@@ -54,6 +51,11 @@ def truncated(diverge: bool, draft: v.Draft) -> v.Plan:
         topics=[v.topic([leader, follower, third], name="u", min_isr=1)],
         workload=v.WorkloadSpec(),
         deviations=_found(target, diverge),
+        afterwards=[
+            v.Produce(
+                as_="afterwards", topic="u", records=FEWER, idempotent=True, expect=v.answers("LIVE-03", "served")
+            )
+        ],
     )
 
 

@@ -23,8 +23,7 @@ TAKEN = 40
 def killed(draft: v.Draft) -> v.Plan:
     """The next leader has the next epoch; the old one returns as a follower, and stays one."""
     leader, *others = draft.roles
-    steps = [
-        *v.setup(leader),
+    steps: list[v.Step] = [
         *_only_the_leader(*others),
         v.Bind(as_="epoch", value="leader-epoch:t-0"),
         v.inject("kill", v.KillParameters(nodes=leader)),
@@ -39,7 +38,6 @@ def killed(draft: v.Draft) -> v.Plan:
         v.Heal(as_="restart", fault="kill"),
         v.IsrIs(as_="rejoined", partition="t-0", has=leader, expect=v.must("LD-49")),
         v.LeaderIs(as_="leads-again", partition="t-0", is_=leader, within_ms=1000, expect=v.never("LD-45")),
-        *v.teardown(),
     ]
     return draft.plan(steps, v.acknowledged("moved.ended", before="restart.begun"))
 
@@ -67,8 +65,7 @@ def waits(draft: v.Draft) -> v.Plan:
     one, two = others
     guest = v.node_name(v.GUEST_ID)
     draft = draft.timed(lag_ms=WAITS_MS)
-    steps = [
-        *v.setup(leader),
+    steps: list[v.Step] = [
         v.inject("apart", v.StallParameters(from_=one, to=two)),
         v.inject("apart-too", v.StallParameters(from_=two, to=one)),
         v.inject("kill", v.KillParameters(nodes=leader)),
@@ -78,7 +75,6 @@ def waits(draft: v.Draft) -> v.Plan:
         v.fetched("nor-its-follower", guest, "t", 0, repeat=5, every_ms=200, expect=v.answers("DRACK-05", "error:6")),
         v.IsrIs(as_="at-last", partition="t-0", is_=("$new", guest), expect=v.must("LD-52")),
         v.goes_on("LD-55"),
-        *v.teardown(),
     ]
     return draft.plan(
         steps,
@@ -97,8 +93,7 @@ def waits(draft: v.Draft) -> v.Plan:
 def paused(draft: v.Draft) -> v.Plan:
     """The leader is paused past its session, with requests in its sockets; it wakes without any leadership."""
     leader = draft.leader
-    steps = [
-        *v.setup(leader),
+    steps: list[v.Step] = [
         v.Bind(as_="broker-epoch", value=f"broker-epoch:{leader}"),
         v.inject("sleep", v.PauseParameters(nodes=leader)),
         *(
@@ -119,7 +114,6 @@ def paused(draft: v.Draft) -> v.Plan:
         v.BrokerEpochAbove(as_="anew", node=leader, value="$broker-epoch", expect=v.must("DLD-16")),
         v.BrokerActive(as_="returned", node=leader, expect=v.must("DLD-16")),
         v.IsrIs(as_="rejoined", partition="t-0", has=leader, expect=v.must("LD-49")),
-        *v.teardown(),
     ]
     return draft.plan(steps, v.StepDone(step="asleep-1"), v.StepDone(step="asleep-all"), v.acknowledged("moved.ended"))
 
@@ -130,8 +124,7 @@ def paused(draft: v.Draft) -> v.Plan:
 def two_die(draft: v.Draft) -> v.Plan:
     """Two leaders die in turn, the second as soon as it leads: the third has a later epoch than both."""
     first = draft.leader
-    steps = [
-        *v.setup(first),
+    steps: list[v.Step] = [
         v.Bind(as_="epoch", value="leader-epoch:t-0"),
         v.inject("first-dies", v.KillParameters(nodes=first)),
         v.LeaderIs(as_="moved", partition="t-0", is_not=first, expect=v.must("LD-31")),
@@ -141,7 +134,6 @@ def two_die(draft: v.Draft) -> v.Plan:
         v.LeaderEpochAbove(as_="later", partition="t-0", value="$epoch", expect=v.must("LD-03")),
         v.Heal(as_="second-returns", fault="second-dies"),
         v.Heal(as_="first-returns", fault="first-dies"),
-        *v.teardown(),
     ]
     return draft.plan(steps, v.StepDone(step="later"), v.acknowledged("first-returns.ended"), may_lose=True)
 
@@ -156,8 +148,7 @@ def between_its_writes(draft: v.Draft) -> v.Plan:
     """
     leader, follower, other = draft.roles
     ids = ",".join(str(v.node_id(broker)) for broker in (leader, follower))
-    steps = [
-        *v.setup(other, partition="t-0"),
+    steps: list[v.Step] = [
         v.LeaderIs(as_="led", partition="u-0", is_=leader),
         v.IsrIs(as_="in-sync", partition="u-0", is_=(leader, follower)),
         v.inject("both-die", v.KillParameters(nodes=(leader, follower))),
@@ -167,14 +158,13 @@ def between_its_writes(draft: v.Draft) -> v.Plan:
         ),
         v.Heal(as_="back", fault="both-die"),
         v.LeaderEpochAbove(as_="never-twice", partition="u-0", value=TAKEN, expect=v.must("DLD-04")),
-        *v.teardown(),
-        v.MetadataProbe(as_="known", node=other, topic="u", expect=v.answers("DLD-19", "served")),
     ]
     return draft.plan(
         steps,
         v.StepDone(step="taken"),
         v.StepDone(step="never-twice"),
         topics=[v.topic([other], min_isr=1), v.topic([leader, follower], name="u", min_isr=1)],
+        afterwards=[v.MetadataProbe(as_="known", node=other, topic="u", expect=v.answers("DLD-19", "served"))],
     )
 
 
@@ -192,14 +182,12 @@ def preferred_returns(draft: v.Draft) -> v.Plan:
         v.LeaderIs(as_="leads-again", partition="t-0", is_=leader, expect=v.must("LD-73")),
         v.WorkloadAcks(as_="under-load", more=20, expect=v.must("DLD-21")),
     ]
-    steps = [
-        *v.setup(leader),
+    steps: list[v.Step] = [
         v.inject("kill", v.KillParameters(nodes=leader)),
         v.LeaderIs(as_="moved", partition="t-0", is_not=leader, expect=v.must("LD-31")),
         v.goes_on("LD-55"),
         v.Heal(as_="restart", fault="kill"),
         *returns,
-        *v.teardown(),
     ]
     return draft.plan(steps, v.acknowledged("leads-again.ended"))
 
@@ -216,8 +204,7 @@ def replaced_unheard(draft: v.Draft) -> v.Plan:
     them from its ISR, and that write must not undo the epoch and the ISR of its successor.
     """
     leader = draft.leader
-    steps = [
-        *v.setup(leader),
+    steps: list[v.Step] = [
         v.Bind(as_="epoch", value="leader-epoch:t-0"),
         v.inject("deaf", v.StallParameters(from_=leader, to="zookeeper", streams="replies")),
         v.ZnodeStep(as_="depose", action="delete", path="/brokers/topics/t/0/leader"),
@@ -228,7 +215,6 @@ def replaced_unheard(draft: v.Draft) -> v.Plan:
         v.IsrIs(as_="overwritten", partition="t-0", is_=leader, within_ms=1000, expect=v.never("ISR-02")),
         v.Heal(as_="hears", fault="deaf"),
         v.goes_on(),
-        *v.teardown(),
     ]
     return draft.timed(session_ms=HEARD_MS, lag_ms=DROPPED_MS).plan(
         steps,

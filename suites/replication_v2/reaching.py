@@ -49,8 +49,7 @@ def without_zookeeper(fault: FromZooKeeper, draft: v.Draft) -> v.Plan:
     """After one session timeout the leader serves no client, whether ZooKeeper has expired its session or not."""
     leader = draft.leader
     over = v.After(event="cut.proven", plus_ms=draft.timing.session_ms)
-    steps = [
-        *v.setup(leader),
+    steps: list[v.Step] = [
         v.Bind(as_="broker-epoch", value=f"broker-epoch:{leader}"),
         v.Bind(as_="epoch", value="leader-epoch:t-0"),
         fault(leader),
@@ -61,7 +60,6 @@ def without_zookeeper(fault: FromZooKeeper, draft: v.Draft) -> v.Plan:
         v.Heal(as_="mend", fault="cut"),
         *(_returns(leader) if fault is not replies_lost else []),
         v.BrokerActive(as_="active", node=leader, expect=v.must("DLD-16")),
-        *v.teardown(),
     ]
     return draft.plan(
         steps,
@@ -121,8 +119,7 @@ def without_followers(fault: FromFollowers, draft: v.Draft) -> v.Plan:
     """The leader reaches ZooKeeper, so it goes on leading: alone in its ISR, below min.insync.replicas."""
     leader, *others = draft.roles
     followers = tuple(others)
-    steps = [
-        *v.setup(leader),
+    steps: list[v.Step] = [
         v.Bind(as_="epoch", value="leader-epoch:t-0"),
         fault(leader, followers),
         v.ProduceProbe(
@@ -153,7 +150,6 @@ def without_followers(fault: FromFollowers, draft: v.Draft) -> v.Plan:
         v.LeaderEpochAbove(as_="moved", partition="t-0", value="$epoch", within_ms=200, expect=v.never("LD-03")),
         v.Heal(as_="mend", fault="cut"),
         v.IsrIs(as_="together", partition="t-0", has=(leader, *followers), expect=v.must("LD-71")),
-        *v.teardown(),
     ]
     return draft.plan(
         steps, v.StepDone(step="too-few"), v.acknowledged("together.ended"), topics=[v.topic([leader, *followers])]

@@ -19,8 +19,7 @@ def former_leader(draft: v.Draft) -> v.Plan:
     """
     leader = draft.leader
     started = f"{log.completed('start-replica', 't-0')} request from leader [0-9]+"
-    steps = [
-        *v.setup(leader),
+    steps: list[v.Step] = [
         v.inject("kill", v.KillParameters(nodes=leader)),
         v.LeaderIs(as_="moved", partition="t-0", is_not=leader, expect=v.must("LD-31")),
         v.Heal(as_="restart", fault="kill"),
@@ -43,7 +42,6 @@ def former_leader(draft: v.Draft) -> v.Plan:
         v.IsrIs(as_="back", partition="t-0", has=leader, expect=v.must("DLD-43")),
         v.LeaderEpochAbove(as_="another", partition="t-0", value="$epoch", within_ms=200, expect=v.never("LD-03")),
         v.goes_on(),
-        *v.teardown(),
     ]
     return draft.plan(steps, v.StepDone(step="ignores"), v.StepDone(step="starts-now"), v.acknowledged("back.ended"))
 
@@ -68,15 +66,13 @@ def lifecycle(draft: v.Draft) -> v.Plan:
         log.has_line("asked-itself", leader, log.requested("close-replica", "t-0", leader), v.must("LD-77")),
         log.has_line("closed-itself", leader, log.completed("close-replica", "t-0"), v.must("LD-46")),
     ]
-    steps = [
-        *v.setup(leader),
+    steps: list[v.Step] = [
         v.ReassignProbe(as_="move", node=added, partition="t-0", to=to, expect=v.answers("DLD-18", "served")),
         *life,
         v.AssignmentIs(as_="moved", partition="t-0", is_=to, expect=v.must("LD-78")),
         v.LeaderIs(as_="led", partition="t-0", is_=follower, expect=v.must("LD-29")),
         v.IsrIs(as_="in-sync", partition="t-0", is_=to, expect=v.must("LD-76")),
         v.MetadataProbe(as_="known", node=leader, topic="t", expect=v.answers("DLD-19", "served")),
-        *v.teardown(),
     ]
     return draft.plan(
         steps, v.StepDone(step="closed-itself"), v.acknowledged("led.ended"), topics=[v.topic([leader, follower])]

@@ -49,7 +49,7 @@ def counted(replicas: int, draft: v.Draft) -> v.Plan:
         v.LeaderEpochAbove(as_="next", partition="many-7-0", value=0, expect=v.must("LD-31")),
     ]
     plan = draft.timed(session_ms=LONG_SESSION_MS, lag_ms=LONG_SESSION_MS).plan(
-        [*v.setup(leader), *steps, *v.teardown()],
+        steps,
         v.StepDone(step="counted"),
         v.StepDone(step="next"),
         v.acknowledged(),
@@ -87,8 +87,7 @@ def no_herd(draft: v.Draft) -> v.Plan:
     """A leader that shares one partition with each of two others dies: each is notified of its own, and no other."""
     dead, first, second = draft.roles
     topics = {"t": (first, second), "u": (dead, first), "v": (dead, second)}
-    steps = [
-        *v.setup(first),
+    steps: list[v.Step] = [
         v.LeaderIs(as_="u-led", partition="u-0", is_=dead),
         v.LeaderIs(as_="v-led", partition="v-0", is_=dead),
         v.inject("kill", v.KillParameters(nodes=dead)),
@@ -101,7 +100,6 @@ def no_herd(draft: v.Draft) -> v.Plan:
         log.has_line("t-unheard", first, log.saw_a_change("t-0"), v.never("LD-09"), within_ms=300, after="kill.proven"),
         log.has_line("not-asked", first, "received start-replica for topic v", v.never("LD-02"), within_ms=200),
         v.Heal(as_="restart", fault="kill"),
-        *v.teardown(),
     ]
     return draft.plan(
         steps,

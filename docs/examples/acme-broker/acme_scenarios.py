@@ -9,20 +9,17 @@ from fencepost.suites import vocabulary as v
     "acme-paused-follower",
     "A follower that slept returns to the ISR",
     seconds=8,
-    needs={v.Capability.PAUSE},
     document="Acme handbook",
     dialects=v.ALL_DESIGNS,
 )
 def paused_follower(draft: v.Draft) -> v.Plan:
     """A follower sleeps until it has left the ISR, wakes, and returns."""
-    leader, follower, _ = draft.roles
-    steps = [
-        *v.setup(leader),
+    _, follower, _ = draft.roles
+    steps: list[v.Step] = [
         v.inject("nap", v.PauseParameters(nodes=follower)),
         v.IsrIs(as_="left", partition="t-0", lacks=follower),
         v.Heal(as_="wake", fault="nap"),
         v.IsrIs(as_="back", partition="t-0", has=follower, expect=v.must("ACME-01")),
-        *v.teardown(),
     ]
     return draft.plan(steps, v.acknowledged("wake.ended"))
 
