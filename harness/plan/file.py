@@ -7,8 +7,10 @@ from contextlib import contextmanager
 from io import StringIO
 from pathlib import Path
 
+from pydantic import ValidationError
 from ruamel.yaml import YAML
 
+from fencepost.harness.plan import text as written
 from fencepost.harness.plan.checks import problems
 from fencepost.harness.plan.hash import plain
 from fencepost.harness.plan.model import Plan
@@ -28,6 +30,8 @@ def load_plan(path: Path) -> Plan:
 
 def parse_plan(text: str, file: str) -> Plan:
     """Return the plan in `text`. Errors call it `file`. PlanError with a line for each mistake."""
+    if (plan := _without_lines(text)) is not None:
+        return plan
     with _as_plan_error():
         data = parse_mapping(text, file, "plan", f"format: {PLAN_FORMAT}")
         upgrade_plan(data)
@@ -40,13 +44,29 @@ def parse_plan(text: str, file: str) -> Plan:
 
 def dump_plan(plan: Plan) -> str:
     """Return the plan as YAML, with the keys in the order of the model."""
+    data = plain(plan)
+    if (text := written.write(data)) is not None:
+        return text
     yaml = YAML(typ="safe", pure=True)
     yaml.default_flow_style = None
     yaml.sort_base_mapping_type_on_output = False  # type: ignore[assignment]  # untyped attribute of ruamel
-    yaml.width = 110
+    yaml.width = written.WIDTH
     out = StringIO()
-    yaml.dump(plain(plan), out)
+    yaml.dump(data, out)
     return out.getvalue()
+
+
+def _without_lines(text: str) -> Plan | None:
+    """Return a plan that is as it was written and without mistakes; None for one whose lines may have to be named."""
+    data = written.read(text)
+    if data is None:
+        return None
+    upgrade_plan(data)
+    try:
+        plan = Plan.model_validate(data)
+    except ValidationError:
+        return None
+    return None if any(True for _ in problems(plan)) else plan
 
 
 @contextmanager
