@@ -5,8 +5,9 @@ from __future__ import annotations
 import difflib
 import sys
 from collections.abc import Mapping, Sequence
+from functools import cache
 from importlib import import_module
-from importlib.metadata import EntryPoint, entry_points
+from importlib.metadata import EntryPoint, EntryPoints, entry_points
 from pathlib import Path
 
 from fencepost.harness.errors import UsageError
@@ -19,7 +20,7 @@ class ExtensionError(UsageError):
 def installed(group: str) -> Mapping[str, EntryPoint]:
     """Return the entry points of a group by name. ExtensionError if two packages use one name."""
     found: dict[str, EntryPoint] = {}
-    for point in sorted(entry_points(group=group), key=lambda point: (point.name, point.value)):
+    for point in sorted(_points(group, tuple(sys.path)), key=lambda point: (point.name, point.value)):
         other = found.setdefault(point.name, point)
         if other.value != point.value:
             raise ExtensionError(
@@ -27,6 +28,12 @@ def installed(group: str) -> Mapping[str, EntryPoint]:
                 f"{point.value}; uninstall one of them"
             )
     return found
+
+
+@cache
+def _points(group: str, folders: tuple[str, ...]) -> EntryPoints:
+    """Return the entry points of all packages in these folders: each look reads the list of each package."""
+    return entry_points(group=group)
 
 
 def load_reference(reference: str, beside: Sequence[Path] = ()) -> object:

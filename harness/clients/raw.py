@@ -92,13 +92,14 @@ class RawConnection(FramedConnection):
 
 def _encode(request: RequestPayload, correlation_id: int) -> bytes:
     schema: Any = request.__header_schema__
-    header = schema(
-        request_api_key=request.__api_key__,
-        request_api_version=request.__version__,
-        correlation_id=correlation_id,
-        client_id=CLIENT_ID,
-    )
-    return _bytes(header) + _body(request)
+    header = _header(schema, request.__api_key__, request.__version__)
+    return header[:4] + correlation_id.to_bytes(4, "big") + header[8:] + _body(request)
+
+
+@cache
+def _header(schema: Any, api_key: int, version: int) -> bytes:
+    """Return a header with correlation id 0, which stands behind the key and the version, two bytes each."""
+    return _bytes(schema(request_api_key=api_key, request_api_version=version, correlation_id=0, client_id=CLIENT_ID))
 
 
 def _bytes(entity: Any) -> bytes:

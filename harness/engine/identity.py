@@ -201,8 +201,8 @@ def _sources(module: str) -> Iterable[tuple[str, Path]]:
                 folders.remove("__pycache__")
             for name in names:
                 if not name.endswith(".pyc"):
-                    path = Path(folder, name)
-                    yield path.relative_to(place).as_posix(), path
+                    path = f"{folder}/{name}"
+                    yield path.removeprefix(f"{place}/"), Path(path)
 
 
 def _jars(entry: Path) -> list[Path]:

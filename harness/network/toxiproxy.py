@@ -28,8 +28,6 @@ UPSTREAM = "upstream"
 _STREAMS = {Stream.REQUESTS: UPSTREAM, Stream.REPLIES: "downstream"}
 TAKEN, REFUSED = '"message":"Accepted client"', '"message":"Could not write to destination"'
 """Lines of its log: of each connection at its beginning, and of one whose receiver did not take all."""
-DIRECT = {"http": ""}
-"""Past any proxy that the environment names; `no_proxy` would be set in the environment for a while by each thread."""
 IMPATIENT = 2.0
 """Seconds for an answer from a server that did not give the last one."""
 
@@ -81,6 +79,8 @@ class Toxiproxy:
         self._log = log
         self._timeout = timeout
         self._hangs = False
+        self._session = requests.Session()
+        self._session.trust_env = False  # a proxy of the environment does not lead to this machine
 
     def version(self) -> str:
         """Return the version that the server names. Raise WrongRelease if it is too old to answer in JSON."""
@@ -163,7 +163,7 @@ class Toxiproxy:
         asked = f"{method.upper()} {path}"
         timeout = min(self._timeout, IMPATIENT) if self._hangs else self._timeout
         try:
-            response = requests.request(method, f"http://{self.api}{path}", json=json, timeout=timeout, proxies=DIRECT)
+            response = self._session.request(method, f"http://{self.api}{path}", json=json, timeout=timeout)
             self._hangs = False
         except requests.ConnectionError as error:
             raise LinksLost(f"Toxiproxy at {self.api} could not be asked to {asked}: it is gone ({error})") from error

@@ -13,6 +13,7 @@ import threading
 import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from pathlib import Path
 from types import TracebackType
 from typing import Self
 
@@ -57,7 +58,7 @@ def processor_times(pid: int) -> ProcessorTimes:
     waited, compilers = {}, {}
     total = processor_time(pid)
     try:
-        for task in (PROC / str(pid) / "task").iterdir():
+        for task in Path(PROC, str(pid), "task").iterdir():
             used, delay = (int(nanoseconds) / 1e9 for nanoseconds in (task / "schedstat").read_text().split()[:2])
             if (task / "comm").read_text().startswith(_COMPILERS):
                 compilers[int(task.name)] = used

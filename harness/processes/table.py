@@ -14,7 +14,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
-PROC = Path("/proc")
+PROC = "/proc"
 
 
 @dataclass(frozen=True)
@@ -37,7 +37,7 @@ class Relation:
 
 def identify(pid: int) -> Identity | None:
     """Return the identity of the process with this pid; None if there is none, or only a zombie."""
-    fields = _stat(PROC / str(pid) / "stat")
+    fields = _stat(f"{PROC}/{pid}/stat")
     if fields is None or fields[0] in "ZX":
         return None
     return Identity(pid, int(fields[19]))
@@ -45,7 +45,7 @@ def identify(pid: int) -> Identity | None:
 
 def identify_child(pid: int) -> Identity:
     """Return the identity of a child that was not waited for; it stays in the table even if it has ended."""
-    fields = _stat(PROC / str(pid) / "stat")
+    fields = _stat(f"{PROC}/{pid}/stat")
     if fields is None:
         raise ProcessLookupError(f"process {pid} is not in the process table: it is no child, or was waited for")
     return Identity(pid, int(fields[19]))
@@ -57,25 +57,25 @@ def is_alive(identity: Identity) -> bool:
 
 def started(identity: Identity) -> float:
     """When the process was started, in unix seconds, as far as the clock was not set since."""
-    boot = next(line for line in (PROC / "stat").read_text().splitlines() if line.startswith("btime "))
+    boot = next(line for line in Path(PROC, "stat").read_text().splitlines() if line.startswith("btime "))
     return int(boot.split()[1]) + identity.start_time / os.sysconf("SC_CLK_TCK")
 
 
 def thread_states(pid: int) -> str:
     """One letter of /proc for each thread of a process (`T` is stopped); empty if it does not exist."""
-    states = (_stat(task / "stat") for task in _entries(PROC / str(pid) / "task"))
+    states = (_stat(f"{PROC}/{pid}/task/{task}/stat") for task in _entries(f"{PROC}/{pid}/task"))
     return "".join(fields[0] for fields in states if fields is not None)
 
 
 def processor_time(pid: int) -> float:
     """Seconds of processor time that a process has used, with all its threads that ended; 0 if it does not exist."""
-    fields = _stat(PROC / str(pid) / "stat")
+    fields = _stat(f"{PROC}/{pid}/stat")
     return 0.0 if fields is None else (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
 
 
 def boot_id() -> str:
     """Start times compare only within one boot of the machine."""
-    return (PROC / "sys/kernel/random/boot_id").read_text().strip()
+    return Path(PROC, "sys/kernel/random/boot_id").read_text().strip()
 
 
 def own_harness_id() -> str:
@@ -108,14 +108,14 @@ def variable(pid: int, name: str) -> str:
 
 
 def all_processes() -> Iterator[Identity]:
-    for entry in _entries(PROC):
-        if entry.name.isdigit() and (identity := identify(int(entry.name))) is not None:
+    for name in _entries(PROC):
+        if name.isdigit() and (identity := identify(int(name))) is not None:
             yield identity
 
 
 def relations() -> dict[Identity, Relation]:
     """All living processes, each with its relations."""
-    stats = ((entry.name, _stat(entry / "stat")) for entry in _entries(PROC) if entry.name.isdigit())
+    stats = ((name, _stat(f"{PROC}/{name}/stat")) for name in _entries(PROC) if name.isdigit())
     return {
         Identity(int(pid), int(fields[19])): Relation(int(fields[1]), int(fields[3]))
         for pid, fields in stats
@@ -165,24 +165,27 @@ def end(identity: Identity, timeout: float = 5.0) -> bool:
 
 def _namespace() -> str:
     """Pids compare only within one namespace of them."""
-    return str((PROC / "self/ns/pid").readlink())
+    return str(Path(PROC, "self/ns/pid").readlink())
 
 
-def _entries(folder: Path) -> list[Path]:
+# Each look at the machine reads some files of every process: paths as text take a tenth of the time of pathlib's.
+def _entries(folder: str) -> list[str]:
     try:
-        return list(folder.iterdir())
+        with os.scandir(folder) as entries:
+            return [entry.name for entry in entries]
     except OSError:
         return []
 
 
 def _environment(pid: int) -> bytes:
     try:
-        return (PROC / str(pid) / "environ").read_bytes()
+        with open(f"{PROC}/{pid}/environ", "rb") as file:
+            return file.read()
     except OSError:
         return b""
 
 
-def _stat(path: Path | str) -> list[str] | None:
+def _stat(path: str) -> list[str] | None:
     """The fields of a stat file after the command name, which may itself hold spaces and brackets."""
     try:
         with open(path, "rb") as file:
