@@ -30,6 +30,7 @@ from fencepost.harness.campaign.features import (
 )
 from fencepost.harness.campaign.operations.operation import Operation
 from fencepost.harness.campaign.operations.requests import ONLY_KAFKA
+from fencepost.harness.campaign.operations.upgrades import final_steps
 from fencepost.harness.campaign.script import Script
 from fencepost.harness.checkers.owed import every_run, every_workload
 from fencepost.harness.cluster.availability import unavailable_reason
@@ -160,7 +161,7 @@ def finished(
 ) -> Plan:
     """Close the script, and return its plan. `cluster` is as it was before the first step."""
     last = [each for each in features if isinstance(each, Operation) and each.at_end]
-    script.close(script.rng.sample(last, len(last)))
+    script.close(final_steps, script.rng.sample(last, len(last)))
     return Plan(
         scenario=f"random-{seed}",
         title="; ".join(titles),

@@ -18,15 +18,15 @@ The rules, each of which keeps a plan from claiming or asking for something that
 from __future__ import annotations
 
 import random
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 
-from fencepost.faults.generation import GeneratedFault, HealOrder
+from fencepost.faults.generation import GeneratedFault
 from fencepost.faults.parameters import FaultParameters
 from fencepost.harness.campaign.client_claims import clients_get_on
 from fencepost.harness.campaign.cluster_spec import ClusterSpec
+from fencepost.harness.campaign.held_faults import HeldFault, clash, conflicting, in_order, tolerated
 from fencepost.harness.campaign.operations.operation import GeneratedOperation, Operation
-from fencepost.harness.campaign.operations.upgrades import final_steps
 from fencepost.harness.campaign.topics import Existence, ScriptTopic
 from fencepost.harness.plan.base import Expect, Level
 from fencepost.harness.plan.conditions.active_controller import ActiveController
@@ -50,26 +50,12 @@ from fencepost.harness.plan.steps.shutdown import Shutdown
 from fencepost.harness.plan.steps.start import Start
 from fencepost.harness.plan.steps.workload import Workload
 
-AT_ONCE = 3
-"""The number of faults that hold at a time, at most."""
 OFFSETS_MS = (0, 0, 50, 200, 500)
 """The delays between a state and the fault that waits for it."""
 CREATED = 0.5
 """The fraction of faults that no progress may stop while which a topic has to be created."""
 PROGRESS = 20
 """The number of records that show that work goes on."""
-
-
-@dataclass
-class _HeldFault:
-    """A fault that was injected and is not healed."""
-
-    name: str
-    fault: GeneratedFault
-    bound: str | None
-    """The bound name of the node that it hit, if it was bound."""
-    moves_leader: bool = False
-    """Every design of the target promises that this node leads no more, and that another one does."""
 
 
 @dataclass
@@ -81,7 +67,7 @@ class Script:
     tolerated_only: bool
     """No more is ever away at a time than may be."""
     steps: list[Step] = field(default_factory=list)
-    held: list[_HeldFault] = field(default_factory=list)
+    held: list[HeldFault] = field(default_factory=list)
     faults: list[str] = field(default_factory=list)
     whole: bool = True
     """Every partition has its full ISR again."""
@@ -159,7 +145,7 @@ class Script:
 
     def add(self, fault: GeneratedFault) -> None:
         """Inject one more fault, after healing those that conflict with it."""
-        for other in self._conflicting(fault):
+        for other in conflicting(fault, self.held, self.cluster, tolerated_only=self.tolerated_only):
             self._heal(other)
         unsure = fault.fragile or "zookeeper-leader" in fault.roles
         if self.fragile or (unsure and not self.whole) or (fault.fragile and self.held):
@@ -168,10 +154,11 @@ class Script:
         self._inject(fault)
         self._account()
 
-    def close(self, last: Iterable[Operation] = ()) -> None:
+    def close(self, restore: Callable[[random.Random, Script], Iterable[Step]], last: Iterable[Operation] = ()) -> None:
         """Heal everything, in one of the possible ways, and await that the cluster is whole and works.
 
-        The `last` operations come then, if all is claimed to be well again.
+        `restore` gives the steps between the healing and that. The `last` operations come then, if all is claimed to be
+        well again.
         """
         if self.rng.random() < 0.5 or any(each.fault.restart_when_healed for each in self.held):
             self.heal_all()
@@ -181,7 +168,7 @@ class Script:
         served = Expect(level=Level.MUST, requirement="LIVE-05") if self.within else None
         self.steps += [
             HealAll(as_="mend"),
-            *final_steps(self.rng, self),
+            *restore(self.rng, self),
             Converged(as_="whole", within_ms=self.cluster.liveness_timeout_ms, expect=expect),
             SettingsAgree(as_="settings", within_ms=self.cluster.liveness_timeout_ms, expect=agreed),
             self._acks("progress", goes_on),
@@ -200,31 +187,6 @@ class Script:
         within = 2 * self.cluster.liveness_timeout_ms
         return list(clients_get_on(self.cluster.workload, self.steps, name, within, claimed=claimed))
 
-    def _conflicting(self, fault: GeneratedFault) -> list[_HeldFault]:
-        """Return the faults that have to be healed before this one can be injected, in the order of healing."""
-        wrong = [
-            each
-            for each in self.held
-            if each.fault.exclusive
-            or fault.exclusive
-            or (each.fault.pauses and fault.needs_running_nodes)
-            or (_clash(fault, each.fault) and not _follows(fault, each))
-        ]
-        rest = [each for each in self.held if each not in wrong]
-        fragile = fault.fragile or any(each.fault.fragile for each in rest)
-        while rest and (
-            len(rest) >= AT_ONCE
-            or (fragile and not self._leaves_one(fault, rest))
-            or (fault.roles and not self._tolerated(each.fault for each in rest))
-            or (self.tolerated_only and not self._tolerated([fault, *(each.fault for each in rest)]))
-        ):
-            wrong.append(rest.pop(0))
-        return _in_order(wrong, self.held)
-
-    def _leaves_one(self, fault: GeneratedFault, others: Sequence[_HeldFault]) -> bool:
-        away = fault.brokers + sum(each.fault.brokers for each in others)
-        return away < self.cluster.fewest_replicas
-
     def _inject(self, fault: GeneratedFault) -> None:
         number = len(self.faults) + 1
         name, alone = f"fault-{number}", not self.held and self.whole
@@ -242,7 +204,7 @@ class Script:
         else:
             when = self._precondition(fault)
         self.steps.append(inject(name, parameters, when=when, plus_ms=plus_ms))
-        self.held.append(_HeldFault(name, fault, bound))
+        self.held.append(HeldFault(name, fault, bound))
         self._clean = False
         self.faults.append(name)
         self._account()
@@ -257,7 +219,7 @@ class Script:
         for each in self.held:
             if not each.moves_leader or fault.fragile:
                 continue
-            if _clash(fault, each.fault):
+            if clash(fault, each.fault):
                 return self._moved(each)
             if self.rng.random() < 0.6:
                 return self.rng.choice((self._moved, self._left))(each)
@@ -276,7 +238,7 @@ class Script:
                 return ActiveController(within_ms=self.cluster.liveness_timeout_ms)
         return None
 
-    def _meanwhile(self, held: _HeldFault, promised: bool) -> None:
+    def _meanwhile(self, held: HeldFault, promised: bool) -> None:
         """Hold the fault for a while, or until work has gone on."""
         number = held.name.removeprefix("fault-")
         if promised and (spared := self._spared(held.fault)) and self.rng.random() < CREATED:
@@ -313,12 +275,12 @@ class Script:
             return self.cluster.brokers
         return [broker for broker in self.cluster.brokers if broker not in fault.aim.named] if fault.aim.named else ()
 
-    def _moved(self, held: _HeldFault) -> AwaitStep:
+    def _moved(self, held: HeldFault) -> AwaitStep:
         """Return that another node leads than the leader that the fault hit."""
         partition = str(held.fault.aim.partition)
         return LeaderIs(partition=partition, is_not=f"${held.bound}", within_ms=self.cluster.liveness_timeout_ms)
 
-    def _left(self, held: _HeldFault) -> AwaitStep:
+    def _left(self, held: HeldFault) -> AwaitStep:
         """Return that the leader that the fault hit is out of the ISR."""
         return IsrIs(
             partition=str(held.fault.aim.partition), lacks=f"${held.bound}", within_ms=self.cluster.liveness_timeout_ms
@@ -332,7 +294,7 @@ class Script:
         if how == "all":
             self.heal_all()
         else:
-            self._heal(_in_order(self.held, self.held)[0])
+            self._heal(in_order(self.held, self.held)[0])
         what = self.rng.choices(("go on", "a moment", "whole"), weights=(4, 3, 3))[0]
         last = self.steps[-1].as_
         if what == "whole" and not self.held:
@@ -354,10 +316,10 @@ class Script:
             self.steps.append(HealAll(as_=self.name("heal-all")))
             self.held.clear()
             return
-        for each in _in_order(self.held, self.held):
+        for each in in_order(self.held, self.held):
             self._heal(each)
 
-    def _heal(self, held: _HeldFault) -> None:
+    def _heal(self, held: HeldFault) -> None:
         self.fragile |= held.fault.fragile
         number = held.name.removeprefix("fault-")
         self.steps.append(Heal(as_=f"heal-{number}", fault=held.name))
@@ -392,43 +354,8 @@ class Script:
         return f"{what}-{self._names}"
 
 
-def tolerated(cluster: ClusterSpec, faults: Iterable[GeneratedFault]) -> bool:
-    """Return whether no more is away than may be. A node that several roles lead to counts for each of them."""
-    faults = list(faults)
-    return (
-        sum(each.brokers for each in faults) <= cluster.spare_brokers
-        and sum(each.quorum for each in faults) <= cluster.spare_quorum
-    )
-
-
-def _clash(one: GeneratedFault, other: GeneratedFault) -> bool:
-    return any(mine.clashes(theirs) for mine in one.resources for theirs in other.resources)
-
-
 def _aimed_at(ref: str, fault: GeneratedFault) -> FaultParameters:
     """Return the fault's parameters with this reference in place of its aim."""
     parameters = fault.parameters
     aims = {key: ref for key in type(parameters).model_fields if getattr(parameters, key) == fault.aim.refs}
     return parameters.model_copy(update=aims)
-
-
-def _follows(fault: GeneratedFault, held: _HeldFault) -> bool:
-    """Return whether the fault hits the next leader of a partition while the previous one is still down.
-
-    These are never the same node.
-    """
-    same_role = fault.aim.is_leader and fault.aim.refs == held.fault.aim.refs
-    return held.moves_leader and held.fault.stops_nodes and same_role
-
-
-def _in_order(wanted: Sequence[_HeldFault], held: Sequence[_HeldFault]) -> list[_HeldFault]:
-    """Return the wanted faults, and those that have to be healed before them, in the order of healing.
-
-    Links come before a process that needs them, and a pause before anything that needs running processes. Within one
-    kind the quorum comes first: a broker that starts may end if it finds none.
-    """
-    if any(each.fault.heal_order is HealOrder.PROCESSES for each in wanted):
-        wanted = [*wanted, *(each for each in held if each.fault.heal_order is HealOrder.LINKS and each not in wanted)]
-    if any(each.fault.needs_running_nodes for each in wanted):
-        wanted = [*wanted, *(each for each in held if each.fault.pauses and each not in wanted)]
-    return sorted(wanted, key=lambda each: (each.fault.heal_order, each.fault.aim.side != "quorum", held.index(each)))

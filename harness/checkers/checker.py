@@ -125,7 +125,8 @@ def checker(
     """
     if not checks:
         raise TypeError("a checker names the checks whose findings it returns")
-    if unknown := [repr(need) for need in needs if not isinstance(need, Need)]:
+    needed = frozenset(needs)
+    if unknown := [repr(need) for need in needed if not isinstance(need, Need)]:
         raise TypeError(f"{checks[0].name} needs {', '.join(unknown)}, which is no Need")
     kinds = None if rests_on is None else frozenset(rests_on)
     items = frozenset(counts)
@@ -133,4 +134,4 @@ def checker(
         near = difflib.get_close_matches(kind, KINDS, n=1)
         hint = f": did you mean {near[0]}?" if near else ""
         raise TypeError(f"{checks[0].name} names {kind}, a kind of event that no journal has{hint}")
-    return lambda function: Checker(function, checks, rank, frozenset(needs), every_run, loss, coverage, kinds, items)
+    return lambda function: Checker(function, checks, rank, needed, every_run, loss, coverage, kinds, items)

@@ -30,9 +30,10 @@ from fencepost.faults.processes.restored import RestoredParameters
 from fencepost.faults.registry import FAULTS, names_in_family
 from fencepost.harness.campaign.cluster_spec import generate_cluster
 from fencepost.harness.campaign.features import FaultMove, Feature, FeatureKind, Move, WorkloadFeature, draw
+from fencepost.harness.campaign.held_faults import tolerated
 from fencepost.harness.campaign.operations.topics import CreateTopic
 from fencepost.harness.campaign.planner import _add, all_features, features_for, generate_for, left_out
-from fencepost.harness.campaign.script import Script, tolerated
+from fencepost.harness.campaign.script import Script
 from fencepost.harness.plan import Plan, dump_plan, load_plan
 from fencepost.harness.plan.base import ExpectOutcome, Level
 from fencepost.harness.plan.conditions.converged import Converged
