@@ -14,11 +14,12 @@ from typing import TypeVar
 from kio.schema.errors import ErrorCode
 
 from fencepost.faults.capabilities import Processes, Running
-from fencepost.harness.clients.asking import ask_controller, ask_metadata
+from fencepost.harness.clients.asking import ask_metadata
 from fencepost.harness.clients.raw import NoAnswer, NotOffered, RawConnection
 from fencepost.harness.clients.views import PartitionView
 from fencepost.harness.engine.context import Clients
 from fencepost.harness.engine.references import References
+from fencepost.harness.engine.topics import broker_with, send_change
 from fencepost.harness.network.layout import Listener
 from fencepost.harness.plan.requests.create_topic import create_topic
 from fencepost.harness.plan.requests.produce import send_record
@@ -126,7 +127,7 @@ class Administration:
 
     def _write(self, at: _Round) -> str:
         led = self._described(at)
-        leader = None if led is None else self._broker(led.leader)
+        leader = None if led is None else broker_with(led.leader, self.references)
         if leader is None:
             return f"{at.node} names no leader"
         answer = self._ask(
@@ -145,10 +146,7 @@ class Administration:
         return "" if answer.error is None else f"{leader} answers {ErrorCode(answer.error).name}"
 
     def _change(self, node: str, request: Callable[[RawConnection], ErrorCode], done: ErrorCode) -> str:
-        """Send a change as the broker's clients do: one that does not forward it names the controller instead."""
-        error = self._ask(node, request)
-        if error is ErrorCode.not_controller and (named := self._broker(self._ask(node, ask_controller))) is not None:
-            node, error = named, self._ask(named, request)
+        node, error = send_change(node, request, self.clients, self.references)
         return "" if error in (ErrorCode.none, done) else f"{node} answers {error.name}"
 
     def _create(self, line: RawConnection, topic: str) -> ErrorCode:
@@ -159,10 +157,6 @@ class Administration:
     def _ask(self, node: str, question: Callable[[RawConnection], Result]) -> Result:
         with self.clients.connect(node, Listener.CLIENT, ANSWER_MS / 1000) as line:
             return question(line)
-
-    def _broker(self, id: int) -> str | None:
-        brokers = self.references.nodes_now("brokers")
-        return next((each for each in brokers if self.references.plan.node(each).id == id), None)
 
 
 def _delete(line: RawConnection, topic: str) -> ErrorCode:

@@ -3,21 +3,21 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Collection
+from collections.abc import Callable, Collection
 from dataclasses import dataclass
 
 from kio.schema.errors import ErrorCode
 
 from fencepost.faults.capabilities import Running
 from fencepost.harness.clients.asking import ask_controller, ask_metadata
-from fencepost.harness.clients.raw import NoAnswer
+from fencepost.harness.clients.raw import NoAnswer, RawConnection
 from fencepost.harness.engine.context import Clients, Context
 from fencepost.harness.engine.references import References
 from fencepost.harness.network.layout import Listener
 from fencepost.harness.plan.requests.create_topic import create_topic
 
 CREATE_WITHIN = 1.0
-"""Seconds for one attempt to create a topic."""
+"""Seconds for one attempt to create a topic, or to change one."""
 
 
 def list_topics(context: Context, names: Collection[str]) -> None:
@@ -51,13 +51,13 @@ class TopicCreation:
     clients: Clients
     attempts: int = 0
     last: str = "without an answer"
+    _message: str = ""
 
     def __call__(self) -> bool:
         self.attempts += 1
         try:
-            error, controller = self._create(self.node)
-            if error is ErrorCode.not_controller and controller is not None:
-                error, _ = self._create(controller)
+            node, error = send_change(self.node, self._create, self.clients, self.references)
+            self.last = f"{node} answered {error.name}{self._message}"
         except NoAnswer as error_of_connection:
             self.last = f"{self.node} gave no answer: {error_of_connection}"
             return False
@@ -71,15 +71,32 @@ class TopicCreation:
         active = f"of the controllers {', '.join(said) or 'none names a leader'}"
         return f"{self.topic} was asked for {self.attempts} times, at last {self.last}; {active}"
 
-    def _create(self, node: str) -> tuple[ErrorCode, str | None]:
-        """Return the node's error, and the controller that it names if it is none itself."""
-        with self.clients.connect(node, Listener.CLIENT, CREATE_WITHIN) as connection:
-            error, text = create_topic(
-                connection, self.topic, partitions=1, replicas=1, timeout_ms=int(CREATE_WITHIN * 1000)
-            )
-            self.last = f"{node} answered {error.name}" + (f": {text}" if text else "")
-            if error is not ErrorCode.not_controller:
-                return error, None
-            named = ask_controller(connection)
-        brokers = self.references.nodes_now("brokers")
-        return error, next((each for each in brokers if self.references.plan.node(each).id == named), None)
+    def _create(self, connection: RawConnection) -> ErrorCode:
+        timeout_ms = int(CREATE_WITHIN * 1000)
+        error, text = create_topic(connection, self.topic, partitions=1, replicas=1, timeout_ms=timeout_ms)
+        self._message = f": {text}" if text else ""
+        return error
+
+
+def send_change(
+    node: str, request: Callable[[RawConnection], ErrorCode], clients: Clients, references: References
+) -> tuple[str, ErrorCode]:
+    """Send a change as the clients of a broker do: one that does not forward it names the controller instead.
+
+    Return the node that was asked at last, and its error. Raise NoAnswer without an answer.
+    """
+    with clients.connect(node, Listener.CLIENT, CREATE_WITHIN) as connection:
+        error = request(connection)
+        if error is not ErrorCode.not_controller:
+            return node, error
+        controller = broker_with(ask_controller(connection), references)
+    if controller is None:
+        return node, error
+    with clients.connect(controller, Listener.CLIENT, CREATE_WITHIN) as connection:
+        return controller, request(connection)
+
+
+def broker_with(id: int, references: References) -> str | None:
+    """Return the name of the broker with an id, None if there is none now."""
+    brokers = references.nodes_now("brokers")
+    return next((broker for broker in brokers if references.plan.node(broker).id == id), None)
