@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Mapping
 from functools import partial
 
-from fencepost.cluster_impl.api.acls import Acls
 from fencepost.cluster_impl.api.configs import Configs
 from fencepost.cluster_impl.api.delete_records import DeleteRecords
 from fencepost.cluster_impl.api.fetch import Fetch
@@ -35,7 +34,10 @@ from fencepost.cluster_impl.wire.errors import Error
 from fencepost.cluster_impl.wire.refusals import PARTITION_REQUESTS, refusal
 from fencepost.cluster_impl.wire.server import Handler, Request
 
+AclRequest = m.CreateAclsRequest | m.DescribeAclsRequest | m.DeleteAclsRequest
+
 _NOT_SERVING = "This broker does not serve clients now."
+_NO_ACLS = "This broker keeps no access control entries: it has no authorizer.class.name."
 
 
 class BrokerApis:
@@ -75,6 +77,11 @@ class BrokerApis:
         self._coordinator.close()
         self._topics.close()
 
+    def _acls(self, body: AclRequest, request: Request) -> Answer:
+        if not self._keeps_acls:
+            return refusal(body, Error.SECURITY_DISABLED, _NO_ACLS)
+        return forwarded(self._control, body, request)
+
     def _add(
         self,
         kind: type[Body],
@@ -113,10 +120,9 @@ class BrokerApis:
         unavailable = refused(Error.BROKER_NOT_AVAILABLE)
         self._add(m.DescribeConfigsRequest, Configs(self._control, self._settings).handle, unavailable)
         self._add(m.DescribeLogDirsRequest, LogDirsDescription(self._replicas).handle, unavailable)
-        acls = Acls(self._control, enabled=self._keeps_acls)
-        self._add(m.CreateAclsRequest, acls.handle, unavailable)
-        self._add(m.DescribeAclsRequest, acls.handle, unavailable)
-        self._add(m.DeleteAclsRequest, acls.handle, unavailable)
+        self._add(m.CreateAclsRequest, self._acls, unavailable)
+        self._add(m.DescribeAclsRequest, self._acls, unavailable)
+        self._add(m.DeleteAclsRequest, self._acls, unavailable)
         self._forward(Error.BROKER_NOT_AVAILABLE, None, m.UpdateFeaturesRequest)
         self._forward(Error.NOT_CONTROLLER, None, m.CreateTopicsRequest, m.DeleteTopicsRequest)
         self._forward(Error.NOT_CONTROLLER, None, m.AlterConfigsRequest, m.IncrementalAlterConfigsRequest)

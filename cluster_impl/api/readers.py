@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Protocol
 
 from fencepost.cluster_impl.api.metadata import reachable
 from fencepost.cluster_impl.api.serving import fencing_error
 from fencepost.cluster_impl.replication.control_plane import ControlPlane
+from fencepost.cluster_impl.replication.partition import Partition
 from fencepost.cluster_impl.replication.progress import ReplicaRole
-from fencepost.cluster_impl.replication.read_replica import replica_in_rack
 from fencepost.cluster_impl.replication.replica import Read, Replica
 from fencepost.cluster_impl.wire import messages as m
 from fencepost.cluster_impl.wire.errors import Error
@@ -105,3 +106,23 @@ class Follower:
         known = replica.core.followers.get(self.replica_id)
         if known is not None:
             known.sent_high_watermark = high_watermark
+
+
+def replica_in_rack(leader: Partition, rack: str, offset: int, racks: Mapping[int, str | None]) -> int | None:
+    """Return the follower from which a client in `rack` should read at `offset`, None if from the leader.
+
+    `racks` has the live brokers that the client can reach. The leader is read in its own rack, and where no in-sync
+    follower in the client's rack has the offset: one outside the ISR may lag for ever, and the client with it
+    (KAFKA-14372). Of several the one with the most records is chosen, then the one that was in step last, as by Kafka's
+    RackAwareReplicaSelector.
+    """
+    if not rack or racks.get(leader.broker_id) == rack:
+        return None
+    near = [
+        (known.log_end_offset, known.last_caught_up, replica)
+        for replica, known in leader.followers.items()
+        if racks.get(replica) == rack
+        and replica in leader.isr.committed
+        and known.log_start_offset <= offset <= known.log_end_offset
+    ]
+    return max(near)[2] if near else None

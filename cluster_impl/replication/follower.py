@@ -1,13 +1,16 @@
-"""A leader's knowledge of one follower, and the conditions under which a fetch counts."""
+"""A leader's knowledge of its followers: when a fetch counts, how far each has come, and since when it lags."""
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from dataclasses import dataclass
 
 from fencepost.cluster_impl.replication.control_plane import NO_EPOCH
 from fencepost.cluster_impl.wire.errors import Error
 
 UNKNOWN_OFFSET = -1
+GRAIN = 0.02
+"""Resolution of an `AppendHistory`, as a share of the lag limit, by which a follower's lag may be underestimated."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,3 +95,44 @@ def may_join(
     has_all = progress.log_end_offset >= max(high_watermark, leader_term_start)
     has_all = has_all and progress.log_start_offset >= log_start_offset
     return has_all and progress.broker_epoch != NO_EPOCH and progress.broker_epoch == registered_epoch
+
+
+@dataclass(slots=True)
+class AppendInterval:
+    """The records between the end of the interval before and `end`, written from `began` to `ended`."""
+
+    end: int
+    began: float
+    ended: float
+
+
+class AppendHistory:
+    """The times at which a leader's log grew, from which a follower's lag is counted (`LagSince.FIRST_MISSING`).
+
+    The appends of the last `limit` seconds; appends close to each other count as one. Times are seconds.
+    """
+
+    def __init__(self, limit: float) -> None:
+        self._limit = limit
+        self._intervals: list[AppendInterval] = []
+        self._long_ago = 0
+        """Records below this offset were written more than `limit` seconds ago."""
+
+    def grew(self, end: int, now: float) -> None:
+        last = self._intervals[-1] if self._intervals else None
+        if last is not None and now - last.began <= self._limit * GRAIN:
+            last.end, last.ended = end, now
+            return
+        old = 0
+        while old < len(self._intervals) and now - self._intervals[old].ended > self._limit:
+            self._long_ago = self._intervals[old].end
+            old += 1
+        del self._intervals[:old]
+        self._intervals.append(AppendInterval(end, now, now))
+
+    def written_at(self, offset: int) -> float:
+        """Return the latest time at which the record at `offset` can have been written; -inf if that is long ago."""
+        if offset < self._long_ago:
+            return float("-inf")
+        index = bisect_right(self._intervals, offset, key=lambda interval: interval.end)
+        return self._intervals[index].ended if index < len(self._intervals) else float("-inf")

@@ -11,7 +11,6 @@ from enum import Enum, auto
 from typing import Final
 from uuid import UUID
 
-from fencepost.cluster_impl.replication.append_history import AppendHistory
 from fencepost.cluster_impl.replication.control_plane import (
     NO_LEADER,
     IsrOutcome,
@@ -19,7 +18,13 @@ from fencepost.cluster_impl.replication.control_plane import (
     PartitionAssignment,
     TopicPartition,
 )
-from fencepost.cluster_impl.replication.follower import FollowerFetch, FollowerProgress, credits, may_join
+from fencepost.cluster_impl.replication.follower import (
+    AppendHistory,
+    FollowerFetch,
+    FollowerProgress,
+    credits,
+    may_join,
+)
 from fencepost.cluster_impl.replication.in_sync import InSyncReplicas
 from fencepost.cluster_impl.replication.progress import Progress, ReplicaRole
 from fencepost.cluster_impl.replication.rules import KIP_101, LagSince, LeaderStartsAt, Rules

@@ -18,7 +18,6 @@ from dataclasses import dataclass
 from typing import cast
 
 from fencepost.cluster_impl.wire import messages as m
-from fencepost.cluster_impl.wire.certificates import certificate_principal
 from fencepost.cluster_impl.wire.codec import Malformed, Message
 from fencepost.cluster_impl.wire.complaints import Complaints
 from fencepost.cluster_impl.wire.errors import Error
@@ -31,7 +30,7 @@ from fencepost.cluster_impl.wire.framing import (
     peek_api,
 )
 from fencepost.cluster_impl.wire.listening import bound_socket
-from fencepost.cluster_impl.wire.login import ANONYMOUS
+from fencepost.cluster_impl.wire.login import ANONYMOUS, certificate_principal
 from fencepost.cluster_impl.wire.registry import API_VERSIONS, SASL_AUTHENTICATE, SASL_HANDSHAKE, Api, Registry
 from fencepost.cluster_impl.wire.sasl import LARGEST_UNAUTHENTICATED_FRAME, ServerExchange, Users
 

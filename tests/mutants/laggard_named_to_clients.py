@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from fencepost.cluster_impl.api import readers
-from fencepost.cluster_impl.replication import read_replica
 from fencepost.cluster_impl.replication.partition import Partition
 from fencepost.cluster_impl.replication.progress import ReplicaRole
 from tests.mutants.defect import QUORUM, Defect
@@ -34,5 +33,4 @@ def apply() -> None:
         ]
         return max(near)[2] if near else None
 
-    read_replica.replica_in_rack = replica_in_rack
-    readers.replica_in_rack = replica_in_rack  # type: ignore[attr-defined]
+    readers.replica_in_rack = replica_in_rack

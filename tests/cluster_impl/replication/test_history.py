@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from fencepost.cluster_impl.replication.append_history import GRAIN, AppendHistory
+from fencepost.cluster_impl.replication.follower import GRAIN, AppendHistory
 from fencepost.cluster_impl.replication.progress import ReplicaRole
 from fencepost.cluster_impl.replication.rules import KIP_101, REPLICATION_V2, Rules
 from fencepost.cluster_impl.wire.batches import split

@@ -6,10 +6,10 @@ from uuid import UUID
 
 import pytest
 
+from fencepost.cluster_impl.api.readers import replica_in_rack
 from fencepost.cluster_impl.replication.control_plane import NO_LEADER, PartitionAssignment, TopicPartition
 from fencepost.cluster_impl.replication.follower import FollowerFetch
 from fencepost.cluster_impl.replication.partition import Partition
-from fencepost.cluster_impl.replication.read_replica import replica_in_rack
 from fencepost.cluster_impl.wire.errors import Error
 
 ALL = (4, 5, 6, 7)

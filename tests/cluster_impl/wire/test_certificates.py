@@ -2,7 +2,7 @@
 
 import pytest
 
-from fencepost.cluster_impl.wire.certificates import certificate_principal
+from fencepost.cluster_impl.wire.login import certificate_principal
 
 
 @pytest.mark.parametrize(
