@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from fencepost.harness.plan.base import After
+from fencepost.harness.plan.conditions.condition import LIVENESS_TIMEOUT_MS
 from fencepost.harness.plan.injects import inject
 from fencepost.harness.plan.model import Plan, StepDone, Timing
 from fencepost.harness.plan.steps import Step
@@ -19,6 +20,7 @@ from fencepost.suites.words import (
     KillParameters,
     LeaderEpochAbove,
     LeaderIs,
+    LogEnd,
     ProduceProbe,
     StallParameters,
     UpdateFeaturesProbe,
@@ -125,4 +127,28 @@ def features_finalized(broker: str) -> list[Step]:
         LeaderEpochAbove(
             as_="leader-moved", partition="t-0", value="$epoch-before", within_ms=100, expect=never("UPG-07")
         ),
+    ]
+
+
+def held_unreported(leader: str, follower: str, slow: str, count: int, *, end: int) -> list[Step]:
+    """Let a follower hold records of u that it does not know to be committed, while another replica lacks them.
+
+    `end` is the follower's log end after these `count` records.
+    """
+    return [
+        inject("slow", StallParameters(from_=slow, to=leader)),
+        *(
+            ProduceProbe(
+                as_=f"unreported-{number}",
+                node=leader,
+                topic="u",
+                acks="all",
+                background=True,
+                timeout_ms=LIVENESS_TIMEOUT_MS,
+                expect=answers("LIVE-03", "served"),
+            )
+            for number in range(1, count + 1)
+        ),
+        LogEnd(as_="held", node=follower, partition="u-0", is_=end),
+        inject("not-notified", StallParameters(from_=follower, to=leader, streams="replies")),
     ]

@@ -119,6 +119,7 @@ from fencepost.suites.scenario import (
 from fencepost.suites.shared import (
     features_finalized,
     followers_leave_and_return,
+    held_unreported,
     led_from_inside_the_isr,
     no_successor,
 )

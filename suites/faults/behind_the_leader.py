@@ -32,7 +32,7 @@ def empty_follower(draft: v.Draft) -> v.Plan:
     leader, successor, empty = draft.roles
     moved = v.must(draft.target.rule("D631-07", "INT-28", "LD-31"))
     steps: list[v.Step] = [
-        *_held(leader, successor, empty, UNREPORTED),
+        *v.held_unreported(leader, successor, empty, UNREPORTED, end=UNREPORTED),
         v.IsrIs(as_="left", partition="u-0", lacks=empty, expect=v.must("ISR-05")),
         _committed(leader, UNREPORTED),
         # The observer asks each leader for the end once a second.
@@ -54,27 +54,6 @@ def empty_follower(draft: v.Draft) -> v.Plan:
             v.Produce(as_="afterwards", topic="u", records=10, idempotent=True, expect=v.answers("LIVE-03", "served"))
         ],
     )
-
-
-def _held(leader: str, follower: str, slow: str, records: int) -> list[v.Step]:
-    """Let a follower hold records that it does not know to be committed, while another replica lacks them."""
-    return [
-        v.inject("slow", v.StallParameters(from_=slow, to=leader)),
-        *(
-            v.ProduceProbe(
-                as_=f"unreported-{each}",
-                node=leader,
-                topic="u",
-                acks="all",
-                background=True,
-                timeout_ms=v.LIVENESS_TIMEOUT_MS,
-                expect=v.answers("LIVE-03", "served"),
-            )
-            for each in range(1, UNREPORTED + 1)
-        ),
-        v.LogEnd(as_="held", node=follower, partition="u-0", is_=records),
-        v.inject("not-notified", v.StallParameters(from_=follower, to=leader, streams="replies")),
-    ]
 
 
 def _committed(leader: str, records: int) -> v.Step:
@@ -118,7 +97,7 @@ def second_death(second: Literal["silent", "slow"], draft: v.Draft) -> v.Plan:
         answers = v.inject("unheard", v.SlowParameters(from_=last, to=successor, latency_ms=LATE_MS, streams="replies"))
     steps: list[v.Step] = [
         v.Produce(as_="before", topic="u", records=BEFORE, idempotent=True, expect=v.answers("LIVE-03", "served")),
-        *_held(leader, last, successor, BEFORE + UNREPORTED),
+        *v.held_unreported(leader, last, successor, UNREPORTED, end=BEFORE + UNREPORTED),
         v.Heal(as_="released", fault="slow"),
         _committed(leader, BEFORE + UNREPORTED),
         v.LogEnd(as_="shared", node=successor, partition="u-0", is_=BEFORE + UNREPORTED),

@@ -73,21 +73,7 @@ def _checkpointed(as_: str, broker: str, offset: int, expect: v.Expect | None = 
 def _unreported(leader: str, follower: str, third: str) -> list[v.Step]:
     """Let the follower hold committed records above its own high watermark, in memory and on disk."""
     return [
-        v.inject("slow", v.StallParameters(from_=third, to=leader)),
-        *(
-            v.ProduceProbe(
-                as_=f"unreported-{each}",
-                node=leader,
-                topic="u",
-                acks="all",
-                background=True,
-                timeout_ms=v.LIVENESS_TIMEOUT_MS,
-                expect=v.answers("LIVE-03", "served"),
-            )
-            for each in range(1, UNREPORTED + 1)
-        ),
-        v.LogEnd(as_="held", node=follower, partition="u-0", is_=BEFORE + UNREPORTED),
-        v.inject("not-notified", v.StallParameters(from_=follower, to=leader, streams="replies")),
+        *v.held_unreported(leader, follower, third, UNREPORTED, end=BEFORE + UNREPORTED),
         v.Heal(as_="released", fault="slow"),
         _checkpointed("committed", leader, BEFORE + UNREPORTED),
         v.IsrIs(as_="all-in-sync", partition="u-0", has=(leader, follower, third)),
