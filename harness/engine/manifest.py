@@ -18,7 +18,7 @@ from fencepost.harness.plan.hash import plan_hash
 from fencepost.harness.plan.model import Plan
 from fencepost.results.records.folder import Manifest, RunFolder
 
-LIBRARIES = ("fencepost", "confluent-kafka", "kio", "requests")
+LIBRARIES = ("fencepost", "confluent-kafka", "kio", "toxiproxy-python")
 
 
 def describe(plan: Plan, folder: RunFolder, target_version: str, backend: str) -> Manifest:

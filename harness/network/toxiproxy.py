@@ -2,20 +2,23 @@
 
 Every answer but 2xx, every refused connection and every timeout is LinksLost, since a fault that may or may not have
 happened says nothing about the cluster. After one that hung, calls are given less time until one succeeds, so that
-undoing many faults ends soon. The package toxiproxy-python is not used: its classes have no timeouts, repeat requests,
-keep the address of the one server in a class, and take a 503 for success.
+undoing many faults ends soon. The package toxiproxy-python checks the answers. Its consumer has no timeouts, and keeps
+the address of one server in a class; its proxies repeat requests, and take a 503 for success. So the requests are sent
+here, on connections that stay.
 """
 
 from __future__ import annotations
 
+import json
 import time
 from collections.abc import Iterable, Iterator, Mapping
 from itertools import product
-from json import loads
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import requests
+from toxiproxy.api import validate_response
+from toxiproxy.exceptions import InvalidToxic, NotFound, ProxyExists
 
 from fencepost.faults.capabilities import Harm, LinkState, Stream, Toxic
 from fencepost.harness.errors import InfrastructureError, LinksLost
@@ -23,7 +26,6 @@ from fencepost.harness.network.addresses import Endpoint
 from fencepost.harness.network.layout import Proxy
 from fencepost.harness.network.program import RELEASE
 
-NOT_FOUND, CONFLICT = 404, 409
 UPSTREAM = "upstream"
 _STREAMS = {Stream.REQUESTS: UPSTREAM, Stream.REPLIES: "downstream"}
 TAKEN, REFUSED = '"message":"Accepted client"', '"message":"Could not write to destination"'
@@ -99,7 +101,7 @@ class Toxiproxy:
             {"name": proxy.name, "listen": str(proxy.listen), "upstream": str(proxy.upstream), "enabled": True}
             for proxy in by_name.values()
         ]
-        self._call("post", "/populate", json=body)
+        self._call("post", "/populate", body=body)
         opened = self._call("get", "/proxies")
         for name, proxy in by_name.items():
             state = opened.get(name)
@@ -111,7 +113,7 @@ class Toxiproxy:
 
     def enable(self, name: str, enabled: bool) -> None:
         """Open a proxy, or close it: connections end, new ones are refused. Works on a paused receiver as well."""
-        self._call("post", f"/proxies/{name}", json={"enabled": enabled})
+        self._call("post", f"/proxies/{name}", body={"enabled": enabled})
 
     def add(self, name: str, toxic: Toxic) -> None:
         """Harm one stream, of open and of new connections. Harmless if it is so already.
@@ -119,7 +121,7 @@ class Toxiproxy:
         Hangs for 25 s, and then happens late, if the receiver is paused (SIGSTOP) under load.
         """
         for part in described(toxic):
-            self._call("post", f"/proxies/{name}/toxics", as_good=CONFLICT, json=part)
+            self._call("post", f"/proxies/{name}/toxics", as_good=ProxyExists, body=part)
 
     def remove(self, name: str, toxic: Toxic) -> None:
         """Undo `add`. Harmless if it is not there.
@@ -131,10 +133,10 @@ class Toxiproxy:
         """
         first, *others = (f"/proxies/{name}/toxics/{part['name']}" for part in described(toxic))
         for _ in range(_RENEWALS if toxic.harm in _HOLDING else 0):
-            self._call("post", first, as_good=NOT_FOUND, json={"attributes": {}})
+            self._call("post", first, as_good=NotFound, body={"attributes": {}})
             time.sleep(_UNTIL_WRITTEN)
         for path in (*reversed(others), first):
-            self._call("delete", path, as_good=NOT_FOUND)
+            self._call("delete", path, as_good=NotFound)
 
     def state(self, name: str) -> LinkState:
         proxy = self._call("get", f"/proxies/{name}")
@@ -148,7 +150,7 @@ class Toxiproxy:
         has no connection of this proxy at all, as of a server that writes another log.
         """
         lines = [] if self._log is None else self._log.read_text("utf-8", "replace").splitlines()
-        entries = [loads(line) for line in lines if TAKEN in line or REFUSED in line]
+        entries = [json.loads(line) for line in lines if TAKEN in line or REFUSED in line]
         ours = [entry for entry in entries if entry["name"] == name]
         if not ours:
             raise LinksLost(
@@ -158,13 +160,14 @@ class Toxiproxy:
         links = {str(entry["link"]): int(entry["bytes"]) for entry in ours if "link" in entry}
         return {link.removesuffix(UPSTREAM): count for link, count in links.items() if link.endswith(UPSTREAM)}
 
-    def _call(self, method: str, path: str, *, as_good: int | None = None, json: Any = None) -> Any:
-        """Return the decoded answer; None if there is none, or if its status is `as_good`: it is so already."""
+    def _call(self, method: str, path: str, *, as_good: type[Exception] | None = None, body: Any = None) -> Any:
+        """Return the decoded answer; None if there is none, or if it is `as_good`: what was asked for is so already."""
         asked = f"{method.upper()} {path}"
         timeout = min(self._timeout, IMPATIENT) if self._hangs else self._timeout
         try:
-            response = self._session.request(method, f"http://{self.api}{path}", json=json, timeout=timeout)
+            response = self._session.request(method, f"http://{self.api}{path}", json=body, timeout=timeout)
             self._hangs = False
+            validate_response(response)
         except requests.ConnectionError as error:
             raise LinksLost(f"Toxiproxy at {self.api} could not be asked to {asked}: it is gone ({error})") from error
         except requests.RequestException as error:
@@ -173,8 +176,10 @@ class Toxiproxy:
                 f"Toxiproxy at {self.api} did not answer {asked} within {timeout:g} s: a stopped receiver holds it up, "
                 f"or it hangs ({error})"
             ) from error
-        if response.status_code == as_good:
-            return None
+        except (InvalidToxic, NotFound, ProxyExists) as error:
+            if as_good is not None and isinstance(error, as_good):
+                return None
+            raise LinksLost(f"Toxiproxy at {self.api} refused {asked}: {error}") from error
         if not response.ok:
             raise LinksLost(
                 f"Toxiproxy at {self.api} answered {response.status_code} to {asked}: {response.text.strip()}"
