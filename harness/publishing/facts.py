@@ -14,7 +14,7 @@ from typing import Any
 from pydantic import ValidationError
 from ruamel.yaml.error import YAMLError
 
-from fencepost.harness.campaign.combinations import tried
+from fencepost.harness.campaign.combinations import kinds_of_clients, tried
 from fencepost.harness.campaign.coverage import ordered_faults
 from fencepost.harness.checkers.starvation import read_waits
 from fencepost.harness.plan.model import Plan
@@ -164,12 +164,8 @@ def _features(plan: Plan) -> set[str]:
     features |= {
         f"fault:{fault}" for step in plan.steps if (fault := getattr(step, "fault", None)) and step.do == "inject"
     }
-    for producer in plan.workload.producers:
-        features.add(f"workload:acks={producer.acks}")
-        features |= {"workload:idempotent"} if producer.idempotent else set()
-        features |= {"workload:transactions"} if producer.transactions is not None else set()
-    for consumer in plan.workload.consumers:
-        features.add("workload:consumer" if consumer.membership is None else "workload:group")
+    features |= {f"workload:acks={producer.acks}" for producer in plan.workload.producers}
+    features |= {f"workload:{kind}" for kind in kinds_of_clients(plan.workload)}
     return features | ({f"security:{plan.security}"} if plan.security != "plaintext" else set())
 
 
