@@ -5,16 +5,15 @@ from __future__ import annotations
 import shutil
 import threading
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import Any, Protocol
 
 from fencepost.faults.capabilities import ORDERLY, ProbeResult, ProcessStatus, Running
 from fencepost.faults.last_words import last_error, reason_for_end
 from fencepost.harness.backends.backend import SETTLE, Backend
-from fencepost.harness.cluster.preparation import Preparation
 from fencepost.harness.errors import InfrastructureError, NodeNotReady
 from fencepost.harness.network import sockets
 from fencepost.harness.network.addresses import Endpoint
@@ -32,6 +31,23 @@ LAST_ASK = 5.0
 """Seconds for the answer of a node whose time to come back is over."""
 LET_GO_WITHIN = 20.0
 """Seconds, besides a session timeout, until ZooKeeper has to have let go of a dead broker's registration."""
+
+
+class Preparation(Protocol):
+    """A step before the start of a node: mounts of its directories, a library for its clock.
+
+    It decides by the node whether it applies.
+    """
+
+    def prepare(self, node: Node) -> None:
+        """Called before a node's files are first written and before every start, so it is repeatable.
+
+        The node's folder is there; of its log directories none is at first, and those that this makes are filled.
+        What fails is raised as InfrastructureError: the node is not started then.
+        """
+
+    def environment(self, node: Node) -> Mapping[str, str]:
+        """Return environment variables for the process, besides those of its command. Called at every start."""
 
 
 class Nodes:
