@@ -50,7 +50,7 @@ def parse_mapping(text: str, file: str, kind: str, begins: str) -> CommentedMap:
     Errors call the text `file`, say that it is no `kind`, and that such a file begins with `begins`. YamlFileError.
     """
     too_deep = f"more than {DEEPEST} levels of nesting at {file}:{{}}: no {kind} has so many"
-    if _open_brackets(text) > DEEPEST and (line := _line_of_depth(text)) is not None:
+    if open_brackets(text) > DEEPEST and (line := _line_of_depth(text)) is not None:
         raise YamlFileError([too_deep.format(line)])
     try:
         data = YAML(typ="rt").load(text)
@@ -125,7 +125,7 @@ def _nearest(detail: ErrorDetails) -> str:
     return f"; did you mean '{near[0]}'?" if near else ""
 
 
-def _open_brackets(text: str) -> int:
+def open_brackets(text: str) -> int:
     """Return the highest number of brackets that are open at one place, those in strings included."""
     steps = (1 if each in "[{" else -1 for each in re.findall(r"[\[\]{}]", text))
     return max(accumulate(steps), default=0)

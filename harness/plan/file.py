@@ -4,11 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
-from io import StringIO
 from pathlib import Path
 
 from pydantic import ValidationError
-from ruamel.yaml import YAML
 
 from fencepost.harness.plan import text as written
 from fencepost.harness.plan.checks import problems
@@ -44,16 +42,7 @@ def parse_plan(text: str, file: str) -> Plan:
 
 def dump_plan(plan: Plan) -> str:
     """Return the plan as YAML, with the keys in the order of the model."""
-    data = plain(plan)
-    if (text := written.write(data)) is not None:
-        return text
-    yaml = YAML(typ="safe", pure=True)
-    yaml.default_flow_style = None
-    yaml.sort_base_mapping_type_on_output = False  # type: ignore[assignment]  # untyped attribute of ruamel
-    yaml.width = written.WIDTH
-    out = StringIO()
-    yaml.dump(data, out)
-    return out.getvalue()
+    return written.write(plain(plan))
 
 
 def _without_lines(text: str) -> Plan | None:
