@@ -31,6 +31,11 @@ def answers(requirement: str, outcome: str, *also: str) -> ExpectOutcome:
     return ExpectOutcome(level=Level.MUST, requirement=requirement, outcome=outcome, also=also)
 
 
+def serves(requirement: str, *also: str) -> ExpectOutcome:
+    """Expect that every request is served."""
+    return answers(requirement, "served", *also)
+
+
 def may_answer(requirement: str, outcome: str, *also: str) -> ExpectOutcome:
     """Allow this outcome and any other; the run records which one came."""
     return ExpectOutcome(level=Level.MAY, requirement=requirement, outcome=outcome, also=also)

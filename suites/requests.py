@@ -6,8 +6,9 @@ from collections.abc import Mapping, Sequence
 from typing import Any, Final, Literal
 
 from fencepost.harness.network.addresses import PEER_PORT
+from fencepost.harness.plan.base import After, ExpectOutcome
 from fencepost.harness.plan.conditions.condition import LIVENESS_TIMEOUT_MS
-from fencepost.suites.words import ApiProbe
+from fencepost.suites.words import ApiProbe, ProduceProbe
 
 FETCHED: Final = "responses[0].partitions[0]"
 """The path to what `fetched` asks for; the partition's `records` are a list with offset, key and value."""
@@ -28,6 +29,21 @@ QUORUM: Final = "topics[0].partitions[0]"
 MOST_BYTES: Final = 1 << 20
 WITH_RACK, BY_NAME = 11, 12
 """Versions of Fetch: the first with a rack, which followers serve, and the last by name."""
+
+
+def produced_at(
+    as_: str,
+    node: str,
+    acks: Literal[0, 1, "all"],
+    expect: ExpectOutcome | None = None,
+    *,
+    topic: str = "t",
+    after: str | None = None,
+    **more: Any,
+) -> ProduceProbe:
+    """Produce single records to a named node at these acks. `after`: judge only those sent after this instant."""
+    since = None if after is None else After(event=after)
+    return ProduceProbe(as_=as_, node=node, acks=acks, topic=topic, expect=expect, after=since, **more)
 
 
 def produced(as_: str, node: str, topic: str, records: Sequence[Mapping[str, Any]], **more: Any) -> ApiProbe:

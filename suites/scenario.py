@@ -20,6 +20,7 @@ from fencepost.harness.plan.model import (
     Deviation,
     NodeSettings,
     Plan,
+    StepDone,
     Timing,
     TopicSpec,
     Topology,
@@ -153,7 +154,7 @@ class Draft:
     def plan(
         self,
         steps: Sequence[Step],
-        *coverage: Coverage,
+        *coverage: Coverage | str,
         afterwards: Sequence[Step] = (),
         framed: bool = True,
         topics: Sequence[TopicSpec] | None = None,
@@ -165,6 +166,8 @@ class Draft:
         settings: NodeSettings | None = None,
     ) -> Plan:
         """Return the plan. A pass needs the proof of each fault that the steps inject, and then `coverage`.
+
+        A step's name among `coverage` requires that the run got to its end.
 
         Before the steps the first topic gets its leader, and the workload is started if it produces to that topic;
         after them the cluster is healed and whole, and such a workload stopped. `afterwards` are steps that come last.
@@ -199,7 +202,7 @@ class Draft:
             topics=tuple(topics),
             workload=workload,
             steps=tuple(steps),
-            coverage=(*proofs, *coverage),
+            coverage=(*proofs, *(StepDone(step=part) if isinstance(part, str) else part for part in coverage)),
             deviations=tuple(deviations),
         )
 

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from fencepost.harness.plan.base import After
 from fencepost.harness.plan.conditions.condition import LIVENESS_TIMEOUT_MS
 from fencepost.harness.plan.injects import inject
-from fencepost.harness.plan.model import Plan, StepDone, Timing
+from fencepost.harness.plan.model import Plan, Timing
 from fencepost.harness.plan.steps import Step
 from fencepost.suites.building import acknowledged, logs_sole_isr
 from fencepost.suites.clusters import topic
-from fencepost.suites.expectations import answers, must, never, never_serves
+from fencepost.suites.expectations import answers, must, never, never_serves, serves
+from fencepost.suites.requests import produced_at
 from fencepost.suites.scenario import Draft
 from fencepost.suites.target_facts import TargetFacts
 from fencepost.suites.words import (
@@ -21,7 +21,6 @@ from fencepost.suites.words import (
     LeaderEpochAbove,
     LeaderIs,
     LogEnd,
-    ProduceProbe,
     StallParameters,
     UpdateFeaturesProbe,
     WorkloadAcks,
@@ -46,7 +45,7 @@ def led_from_inside_the_isr(draft: Draft) -> Plan:
     ]
     return draft.plan(
         steps,
-        StepDone(step="leads-again"),
+        "leads-again",
         acknowledged("dropped.ended", before="kill.injected"),
         topics=[topic([leader, follower], min_isr=1)],
     )
@@ -81,23 +80,13 @@ def followers_leave_and_return(draft: Draft) -> Plan:
     steps: list[Step] = [
         inject("stall-first", StallParameters(from_=first, to=leader)),
         # Until it leaves the ISR, nothing is acknowledged that it lacks.
-        ProduceProbe(
-            as_="unheard", node=leader, topic="t", acks="all", timeout_ms=LAG_MS // 4, expect=never_serves("HW-02")
-        ),
+        produced_at("unheard", leader, "all", never_serves("HW-02"), timeout_ms=LAG_MS // 4),
         IsrIs(as_="first-leaves", partition="t-0", is_=(leader, second), expect=must("ISR-05")),
         WorkloadAcks(as_="two-are-enough", more=20, expect=must("ISR-05")),
         inject("stall-second", StallParameters(from_=second, to=leader)),
         IsrIs(as_="second-leaves", partition="t-0", is_=leader, expect=must("ISR-05")),
         logs_sole_isr("adopted", leader, "t-0", since="stall-second.injected"),
-        ProduceProbe(
-            as_="too-few",
-            node=leader,
-            topic="t",
-            acks="all",
-            repeat=3,
-            after=After(event="adopted.ended"),
-            expect=answers("ISR-08", "error:[19, 20]"),
-        ),
+        produced_at("too-few", leader, "all", answers("ISR-08", "error:[19, 20]"), repeat=3, after="adopted.ended"),
         Heal(as_="mend-second", fault="stall-second"),
         IsrIs(as_="second-returns", partition="t-0", has=second, expect=must("ISR-06")),
         WorkloadAcks(as_="two-again", more=20, expect=must("LIVE-03")),
@@ -105,7 +94,7 @@ def followers_leave_and_return(draft: Draft) -> Plan:
         IsrIs(as_="first-returns", partition="t-0", is_=(leader, first, second), expect=must("ISR-06")),
     ]
     return draft.timed(lag_ms=LAG_MS).plan(
-        steps, StepDone(step="too-few"), acknowledged("first-leaves.ended", before="stall-second.injected")
+        steps, "too-few", acknowledged("first-leaves.ended", before="stall-second.injected")
     )
 
 
@@ -117,11 +106,7 @@ def features_finalized(broker: str) -> list[Step]:
     return [
         Bind(as_="epoch-before", value="leader-epoch:t-0"),
         UpdateFeaturesProbe(
-            as_="finalize",
-            node="active-controller",
-            timeout_ms=10_000,
-            background=True,
-            expect=answers("UPG-03", "served"),
+            as_="finalize", node="active-controller", timeout_ms=10_000, background=True, expect=serves("UPG-03")
         ),
         BrokerFenced(as_="fenced", node=broker, within_ms=SETTLED_MS, expect=never("UPG-07")),
         LeaderEpochAbove(
@@ -138,14 +123,14 @@ def held_unreported(leader: str, follower: str, slow: str, count: int, *, end: i
     return [
         inject("slow", StallParameters(from_=slow, to=leader)),
         *(
-            ProduceProbe(
-                as_=f"unreported-{number}",
-                node=leader,
+            produced_at(
+                f"unreported-{number}",
+                leader,
+                "all",
+                serves("LIVE-03"),
                 topic="u",
-                acks="all",
                 background=True,
                 timeout_ms=LIVENESS_TIMEOUT_MS,
-                expect=answers("LIVE-03", "served"),
             )
             for number in range(1, count + 1)
         ),

@@ -82,6 +82,7 @@ from fencepost.suites.expectations import (
     never,
     never_answers,
     never_serves,
+    serves,
 )
 from fencepost.suites.requests import (
     END,
@@ -97,6 +98,7 @@ from fencepost.suites.requests import (
     fetched,
     listed,
     produced,
+    produced_at,
     voter_added,
     voter_removed,
 )

@@ -49,13 +49,11 @@ def asked(draft: v.Draft) -> v.Plan:
     config = {**replicas.config, "retention.ms": KEPT_MS}
     return draft.plan(
         steps,
-        v.StepDone(step="whole"),
+        "whole",
         topology=v.smallest_cluster(target, leader),
         topics=[replicas.model_copy(update={"config": config})],
         workload=v.WorkloadSpec(),
-        afterwards=[
-            v.Produce(as_="afterwards", topic=TOPIC, records=10, idempotent=True, expect=v.answers("LIVE-03", "served"))
-        ],
+        afterwards=[v.Produce(as_="afterwards", topic=TOPIC, records=10, idempotent=True, expect=v.serves("LIVE-03"))],
     )
 
 
@@ -75,7 +73,7 @@ def _growth(name: str, count: int, *, validate_only: bool) -> dict[str, Any]:
 
 def _validated(leader: str) -> list[v.Step]:
     """Ask for changes that are only validated: the answer is that of the change, and nothing is changed."""
-    served = v.answers("ADM-01", "served")
+    served = v.serves("ADM-01")
     topics = {"topics": [{"name": TOPIC}], "allow_auto_topic_creation": False}
     return [
         _ask("create-only", leader, "create_topics", _creation("v", 1, validate_only=True), served),
@@ -138,7 +136,7 @@ def _metadata_log_named(leader: str) -> list[v.Step]:
 
 def _described(leader: str, brokers: list[str]) -> list[v.Step]:
     """Ask for descriptions: each has what was asked for, and nothing else."""
-    served = v.answers("ADM-03", "served")
+    served = v.serves("ADM-03")
     keys = ["max.message.bytes", "retention.ms"]
     settings = {"resources": [{"resource_type": TOPICS, "resource_name": TOPIC, "configuration_keys": keys}]}
     dirs = {"topics": [{"topic": TOPIC, "partitions": [0]}]}
@@ -165,7 +163,7 @@ def _values(as_: str, broker: str, values: Mapping[str, str], requirement: str) 
         broker,
         "describe_configs",
         {"resources": [resource]},
-        v.answers(requirement, "served"),
+        v.serves(requirement),
         answer={f"results[0].configs[name={key}].value": value for key, value in values.items()},
         within_ms=v.LIVENESS_TIMEOUT_MS,
     )
@@ -173,7 +171,7 @@ def _values(as_: str, broker: str, values: Mapping[str, str], requirement: str) 
 
 def _settings_changed(leader: str, brokers: list[str]) -> list[v.Step]:
     """Change a setting, and give it up again: it takes effect, and the other one keeps its value."""
-    served = v.answers("ADM-04", "served")
+    served = v.serves("ADM-04")
     return [
         v.produced("large-before", leader, TOPIC, [{"value": LARGE}], expect=served),
         v.configured("limit", leader, TOPIC, {"max.message.bytes": LIMIT}, expect=served),
@@ -214,7 +212,7 @@ def _moved(leader: str, follower: str, other: str, *, cancels: bool) -> list[v.S
 
     The design without controllers refuses to cancel what is under way, and completes it.
     """
-    served, accepted = v.answers("ADM-05", "served"), v.answers("ADM-02", "served")
+    served, accepted = v.serves("ADM-05"), v.serves("ADM-02")
     partition = f"{TOPIC}-0"
 
     def has(as_: str, *replicas: str) -> v.Step:

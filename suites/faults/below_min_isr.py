@@ -27,11 +27,9 @@ def build(draft: v.Draft) -> v.Plan:
     leads = v.must(target.rule("D631-07", "INT-28", "LD-31"))
     stays_away = target.differs("AK-14")
     steps: list[v.Step] = [
-        v.Produce(as_="before", topic="u", records=BEFORE, idempotent=True, expect=v.answers("LIVE-03", "served")),
+        v.Produce(as_="before", topic="u", records=BEFORE, idempotent=True, expect=v.serves("LIVE-03")),
         v.inject("stall", v.StallParameters(from_=follower, to=leader)),
-        v.ProduceProbe(
-            as_="waits", node=leader, topic="w", acks="all", timeout_ms=3 * LAG_MS, expect=v.never_serves("ISR-08")
-        ),
+        v.produced_at("waits", leader, "all", v.never_serves("ISR-08"), topic="w", timeout_ms=3 * LAG_MS),
         v.IsrIs(as_="left", partition="w-0", is_=leader, expect=v.must("ISR-05")),
         v.Heal(as_="mend", fault="stall"),
         v.IsrIs(as_="back", partition="u-0", has=follower, expect=v.must("ISR-06")),
@@ -40,17 +38,15 @@ def build(draft: v.Draft) -> v.Plan:
     ]
     return draft.timed(lag_ms=LAG_MS).plan(
         steps,
-        v.StepDone(step="left"),
-        v.StepDone(step="waits"),
-        *([] if target.leader_driven else [v.StepDone(step="after-stop")]),
-        *([] if target.leader_driven or stays_away else [v.StepDone(step="after-crash")]),
+        "left",
+        "waits",
+        *([] if target.leader_driven else ["after-stop"]),
+        *([] if target.leader_driven or stays_away else ["after-crash"]),
         v.acknowledged(by="before", at_least=BEFORE),
         topology=v.smallest_cluster(target, other),
         topics=[v.topic([leader, follower], name=name) for name in ("u", "w")],
         workload=v.WorkloadSpec(),
-        afterwards=[
-            v.Produce(as_="afterwards", topic="u", records=10, idempotent=True, expect=v.answers("LIVE-03", "served"))
-        ],
+        afterwards=[v.Produce(as_="afterwards", topic="u", records=10, idempotent=True, expect=v.serves("LIVE-03"))],
     )
 
 
@@ -98,5 +94,5 @@ def _readable(as_: str, leader: str) -> v.Step:
         answer={"topics[0].partitions[0].offset": BEFORE},
         timeout_ms=5000,
         within_ms=v.LIVENESS_TIMEOUT_MS,
-        expect=v.answers("HW-06", "served"),
+        expect=v.serves("HW-06"),
     )

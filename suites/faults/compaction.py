@@ -61,22 +61,22 @@ def last_of_each_key(draft: v.Draft) -> v.Plan:
         v.inject("crash-again", v.KillParameters(nodes=leader)),
         v.Heal(as_="restart-again", fault="crash-again"),
         _left("left-after", leader, ALONE, kept, "DSTO-12", "DSTO-11"),
-        _first_batch(ALONE, leader, "retried", v.answers("DSTO-13", "served")),
-        _first_batch(COPIED, f"leader:{COPIED}-0", "retried", v.answers("DSTO-13", "served")),
+        _first_batch(ALONE, leader, "retried", v.serves("DSTO-13")),
+        _first_batch(COPIED, f"leader:{COPIED}-0", "retried", v.serves("DSTO-13")),
         v.fetched(
             "last",
             leader,
             ALONE,
             LAST_OFFSET,
             answer={f"{v.FETCHED}.records[].offset": [LAST_OFFSET]},
-            expect=v.answers("DSTO-11", "served"),
+            expect=v.serves("DSTO-11"),
         ),
     ]
     topology = v.smallest_cluster(target, other)
     nodes = (each.model_copy(update={"disk": "breakable"}) if each.name == leader else each for each in topology.nodes)
     return draft.plan(
         steps,
-        v.StepDone(step="whole"),
+        "whole",
         settings=v.NodeSettings(broker={"log.cleaner.backoff.ms": "200"}),
         topology=topology.model_copy(update={"nodes": tuple(nodes)}),
         topics=[_keyed(v.topic(replicas, name=COPIED)), _keyed(v.topic([leader], name=ALONE, min_isr=1))],
@@ -105,7 +105,7 @@ def _id(broker: str) -> v.Step:
 def _written(topic: str, leader: str) -> list[v.Step]:
     """Write the keys a, b, t and u; the last of t and u are tombstones, of long ago and of now. Then z closes."""
     return [
-        _first_batch(topic, leader, "first", v.answers("LIVE-03", "served")),
+        _first_batch(topic, leader, "first", v.serves("LIVE-03")),
         _batch(topic, leader, 1, ("b", "b-last"), ("a", "a-last")),
         _batch(topic, leader, 3, ("t", "t-first"), ("u", "u-first")),
         _batch(topic, leader, 5, ("t", None)),
@@ -139,15 +139,13 @@ def _batch(topic: str, leader: str, offset: int, *records: tuple[str, str | None
         topic,
         [{"key": key, "value": value, **at} for key, value in records],
         answer={f"{v.PRODUCED}.error_code": 0, f"{v.PRODUCED}.base_offset": offset},
-        expect=v.answers("LIVE-03", "served"),
+        expect=v.serves("LIVE-03"),
     )
 
 
 def _compacts(topic: str, leader: str) -> v.Step:
     """Have the topic compacted from now on."""
-    return v.configured(
-        f"compact-{topic}", leader, topic, {"cleanup.policy": "compact"}, expect=v.answers("ADM-04", "served")
-    )
+    return v.configured(f"compact-{topic}", leader, topic, {"cleanup.policy": "compact"}, expect=v.serves("ADM-04"))
 
 
 def _left(as_: str, broker: str, topic: str, kept: tuple[int, ...], requirement: str, *also: str) -> v.Step:
@@ -166,5 +164,5 @@ def _left(as_: str, broker: str, topic: str, kept: tuple[int, ...], requirement:
             f"{records}[offset=6].key": "u",
         },
         within_ms=COMPACTED_MS,
-        expect=v.answers(requirement, "served", *also, "ADM-04"),
+        expect=v.serves(requirement, *also, "ADM-04"),
     )

@@ -22,7 +22,7 @@ def build(draft: v.Draft) -> v.Plan:
     target = draft.target
     leader, away, other = draft.roles
     through = "active-controller" if target.uses_zookeeper and not target.leader_driven else other
-    served = v.answers("LIVE-04", "served")
+    served = v.serves("LIVE-04")
     given_up = v.must(target.rule("K631-43", "INT-43", "LD-10"))
     left: list[v.Step] = [v.BrokerFenced(as_="left", node=away, expect=given_up)]
     deleted: list[v.Step] = []
@@ -44,4 +44,4 @@ def build(draft: v.Draft) -> v.Plan:
         v.CreateTopicProbe(as_="again", node=through, topic="gone", replicas=2, timeout_ms=10_000, expect=served),
     ]
     topics = [v.topic(draft.roles), v.topic([leader, other], name="gone")]
-    return draft.plan(steps, v.StepDone(step="again"), topics=topics)
+    return draft.plan(steps, "again", topics=topics)

@@ -67,15 +67,7 @@ def one_of_two_fails(draft: v.Draft) -> v.Plan:
         v.LeaderIs(as_="leader-ready-beside", partition="u-0", is_=leader),
         v.inject("broken", v.DiskErrorParameters(node=leader, operations=("write",), files=SEGMENTS)),
         v.LeaderIs(as_="moved", partition="t-0", is_not=leader, expect=v.must("DISK-01")),
-        v.ProduceProbe(
-            as_="other",
-            node=leader,
-            topic="u",
-            acks=1,
-            timeout_ms=3000,
-            repeat=2,
-            expect=v.answers("DISK-07", "served"),
-        ),
+        v.produced_at("other", leader, 1, v.serves("DISK-07"), topic="u", timeout_ms=3000, repeat=2),
         v.goes_on(),
         *_repaired(leader, "broken"),
         *(_started_without(others[0], draft.target) if draft.target.follows_its_documents else []),
@@ -105,7 +97,7 @@ def _started_without(broker: str, target: v.TargetFacts) -> list[v.Step]:
             body={"topics": None},
             answer={f"results[error_code={STORAGE_ERROR}].error_code": STORAGE_ERROR},
             within_ms=v.LIVENESS_TIMEOUT_MS,
-            expect=v.answers("DSTO-01", "served"),
+            expect=v.serves("DSTO-01"),
         ),
         *_repaired(broker, "gone", "-again"),
     ]
@@ -219,11 +211,7 @@ def controllers_lose_power(draft: v.Draft) -> v.Plan:
         v.Bind(as_="first", node="active-controller"),
         *([v.inject("late", late)] if is_late else []),
         v.CreateTopicProbe(
-            as_="promised",
-            node="$first",
-            topic="promised",
-            timeout_ms=20 * LATE_MS,
-            expect=v.answers("K631-17", "served"),
+            as_="promised", node="$first", topic="promised", timeout_ms=20 * LATE_MS, expect=v.serves("K631-17")
         ),
         v.inject("dark", v.PowerLossParameters(nodes=controllers)),
         v.Heal(as_="restart", fault="dark"),
@@ -234,7 +222,7 @@ def controllers_lose_power(draft: v.Draft) -> v.Plan:
             for broker in (leader, *others)
         ),
         *(
-            v.MetadataProbe(as_=f"kept-{broker}", node=broker, topic="promised", expect=v.answers("K631-15", "served"))
+            v.MetadataProbe(as_=f"kept-{broker}", node=broker, topic="promised", expect=v.serves("K631-15"))
             for broker in (leader, *others)
         ),
     ]
@@ -303,7 +291,7 @@ def _repaired(broker: str, fault: str, suffix: str = "") -> list[v.Step]:
 def _plan(draft: v.Draft, broken: Collection[str], steps: Sequence[v.Step]) -> v.Plan:
     """Return the plan on a cluster in which the disks of the nodes `broken` can be broken."""
     topology = _with_disks(v.smallest_cluster(draft.target, draft.roles[-1]), broken)
-    return draft.plan(steps, v.StepDone(step="whole"), v.acknowledged("heal.ended"), topology=topology, may_lose=True)
+    return draft.plan(steps, "whole", v.acknowledged("heal.ended"), topology=topology, may_lose=True)
 
 
 def _with_disks(topology: v.Topology, names: Collection[str]) -> v.Topology:

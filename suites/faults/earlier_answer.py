@@ -28,20 +28,20 @@ def build(draft: v.Draft) -> v.Plan:
     leader, other, follower = draft.roles
     moved = target.rule("D631-07", "INT-28", "LD-31")
     steps: list[v.Step] = [
-        v.Produce(as_="before", topic="u", records=BEFORE, idempotent=True, expect=v.answers("LIVE-03", "served")),
+        v.Produce(as_="before", topic="u", records=BEFORE, idempotent=True, expect=v.serves("LIVE-03")),
         # The follower has another partition of this leader, so that it keeps the connection.
         v.inject("late", v.StallParameters(from_=follower, to=leader, streams="replies")),
         *_move(target, 1, (other, leader, follower)),
         *_move(target, 2, (leader, other, follower)),
         v.learns_leader("asks", follower, "u-0", leader, v.must("META-01")),
         *_move(target, 3, (other, leader, follower)),
-        v.Produce(as_="during", topic="u", records=DURING, idempotent=True, expect=v.answers("LIVE-03", "served")),
+        v.Produce(as_="during", topic="u", records=DURING, idempotent=True, expect=v.serves("LIVE-03")),
         *_move(target, 4, (leader, other, follower)),
         v.learns_leader("follows", follower, "u-0", leader, v.must("META-01")),
         v.inject("they-die", v.KillParameters(nodes=(leader, other))),
         v.Heal(as_="answered", fault="late"),
         v.LeaderIs(as_="leads", partition="u-0", is_=follower, expect=v.must(moved, "ISR-06")),
-        v.Produce(as_="others", topic="u", records=5, idempotent=True, expect=v.answers("LIVE-03", "served")),
+        v.Produce(as_="others", topic="u", records=5, idempotent=True, expect=v.serves("LIVE-03")),
     ]
     return draft.timed(lag_ms=LAG_MS).plan(
         steps,
@@ -53,9 +53,7 @@ def build(draft: v.Draft) -> v.Plan:
         ],
         topology=v.smallest_cluster(target, other),
         workload=v.WorkloadSpec(),
-        afterwards=[
-            v.Produce(as_="afterwards", topic="u", records=10, idempotent=True, expect=v.answers("LIVE-03", "served"))
-        ],
+        afterwards=[v.Produce(as_="afterwards", topic="u", records=10, idempotent=True, expect=v.serves("LIVE-03"))],
     )
 
 

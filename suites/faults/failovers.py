@@ -28,22 +28,22 @@ def build(draft: v.Draft) -> v.Plan:
     first, between, last = draft.roles
     moved = v.must(target.rule("D631-07", "INT-28", "LD-31"))
     steps: list[v.Step] = [
-        v.Produce(as_="before", topic="u", records=BEFORE, expect=v.answers("LIVE-03", "served")),
+        v.Produce(as_="before", topic="u", records=BEFORE, expect=v.serves("LIVE-03")),
         v.inject("behind", v.StallParameters(from_=between, to=first)),
-        v.Produce(as_="ahead", topic="u", node=first, acks=1, records=AHEAD, expect=v.answers("LIVE-03", "served")),
+        v.Produce(as_="ahead", topic="u", node=first, acks=1, records=AHEAD, expect=v.serves("LIVE-03")),
         v.LogEnd(as_="held", node=last, partition="u-0", is_=BEFORE + AHEAD),
         v.inject("unheard", v.CutParameters(from_=last, to=between)),
         v.inject("dies", v.KillParameters(nodes=first)),
         v.LeaderIs(as_="moved", partition="u-0", is_=between, expect=moved),
         _knows(target, "known", between, "u", between),
-        v.Produce(as_="alone", topic="u", node=between, acks=1, records=ALONE, expect=v.answers("LIVE-03", "served")),
+        v.Produce(as_="alone", topic="u", node=between, acks=1, records=ALONE, expect=v.serves("LIVE-03")),
         v.inject("silent", v.CutParameters(from_=between, to=v.lease_sources(target))),
         v.LeaderIs(as_="moved-on", partition="u-0", is_=last, expect=moved),
         _knows(target, "known-last", last, "u", last),
         v.Heal(as_="heard", fault="silent"),
         v.BrokerActive(as_="returned", node=between, expect=v.must(target.rule("K631-44", "INT-51", "DLD-16"))),
         v.IsrIs(as_="rejoined", partition="u-0", has=between, expect=v.must("HW-04")),
-        v.Produce(as_="committed", topic="u", records=20, expect=v.answers("LIVE-03", "served")),
+        v.Produce(as_="committed", topic="u", records=20, expect=v.serves("LIVE-03")),
         v.inject("dies-too", v.KillParameters(nodes=last)),
         v.LeaderIs(as_="leads-again", partition="u-0", is_=between, expect=v.must("ISR-06")),
     ]
@@ -54,7 +54,7 @@ def build(draft: v.Draft) -> v.Plan:
         v.acknowledged("rejoined.ended", by="committed"),
         topics=[v.topic([first, between, last], name="u", min_isr=1)],
         workload=v.WorkloadSpec(),
-        afterwards=[v.Produce(as_="after", topic="u", records=10, expect=v.answers("LIVE-03", "served"))],
+        afterwards=[v.Produce(as_="after", topic="u", records=10, expect=v.serves("LIVE-03"))],
     )
 
 

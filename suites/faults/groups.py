@@ -89,7 +89,7 @@ def _commit(as_: str, group: str, offset: int) -> v.Step:
 def _deleted() -> list[v.Step]:
     """Delete a group and an offset; a group with members stays, and so do offsets of a topic that a member reads."""
     return [
-        _group_deleted("delete", GONE_GROUP, v.answers("DSTO-16", "served")),
+        _group_deleted("delete", GONE_GROUP, v.serves("DSTO-16")),
         _fetched("deleted", GONE_GROUP, (NONE, NONE), "DSTO-16"),
         _offset_deleted("delete-offset", OLD_GROUP, 0),
         _fetched("others-kept", OLD_GROUP, (OLD_OFFSET, NONE), "DSTO-16"),
@@ -120,7 +120,7 @@ def _offset_deleted(as_: str, group: str, error: int) -> v.Step:
         answer={"error_code": 0, "topics[0].partitions[0].error_code": error},
         timeout_ms=ANSWER_MS,
         within_ms=v.LIVENESS_TIMEOUT_MS,
-        expect=v.answers("DSTO-16", "served"),
+        expect=v.serves("DSTO-16"),
     )
 
 
@@ -137,7 +137,7 @@ def _fetched(as_: str, group: str, offsets: tuple[int, int], requirement: str, *
             for partition, offset in enumerate(offsets)
         },
         within_ms=v.LIVENESS_TIMEOUT_MS,
-        expect=v.answers(requirement, "served", *also),
+        expect=v.serves(requirement, *also),
     )
 
 
@@ -243,7 +243,7 @@ def _plan(
     ]
     return draft.plan(
         [begin, *steps],
-        v.StepDone(step="whole"),
+        "whole",
         v.Committed(what="offsets", before=f"{fault}.injected"),
         v.Committed(what="offsets", after=f"{fault}.proven"),
         topics=[v.topic(replicas), v.rotated_topic(replicas, name="w")],

@@ -108,11 +108,7 @@ def torn(stream: str, draft: v.Draft) -> v.Plan:
             ),
         ),
     }
-    steps: list[v.Step] = [
-        faults[stream],
-        v.goes_on("ISR-05", more=MANY),
-        v.Heal(as_="mend", fault="tear"),
-    ]
+    steps: list[v.Step] = [faults[stream], v.goes_on("ISR-05", more=MANY), v.Heal(as_="mend", fault="tear")]
     return _plan(draft, steps, "tear")
 
 

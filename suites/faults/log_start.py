@@ -67,7 +67,7 @@ def start_moves(draft: v.Draft) -> v.Plan:
     ]
     return draft.plan(
         steps,
-        v.StepDone(step="whole"),
+        "whole",
         settings=v.NodeSettings(broker=_settings(target)),
         topology=v.in_racks(v.smallest_cluster(target, other)),
         topics=[
@@ -102,17 +102,17 @@ def _written(as_: str, leader: str, offset: int, timestamp: int | None = None) -
         TOPIC,
         [{"value": VALUE, **at}, {"value": VALUE, **at}],
         answer={f"{v.PRODUCED}.error_code": 0, f"{v.PRODUCED}.base_offset": offset},
-        expect=v.answers("LIVE-03", "served"),
+        expect=v.serves("LIVE-03"),
     )
 
 
 def _changed(as_: str, leader: str, key: str, value: str) -> v.Step:
-    return v.configured(as_, leader, TOPIC, {key: value}, expect=v.answers("ADM-04", "served"))
+    return v.configured(as_, leader, TOPIC, {key: value}, expect=v.serves("ADM-04"))
 
 
 def _starts(when: str, leader: str, offset: int, requirement: str, *also: str) -> v.Step:
     """Wait until the log begins at this offset: after retention that is the begin of a segment."""
-    return _listed(f"start-{when}", leader, v.FIRST, offset, v.answers(requirement, "served", *also), within_ms=SOON_MS)
+    return _listed(f"start-{when}", leader, v.FIRST, offset, v.serves(requirement, *also), within_ms=SOON_MS)
 
 
 def _listed(as_: str, leader: str, timestamp: int, offset: int, expect: v.ExpectOutcome, **more: Any) -> v.Step:
@@ -122,7 +122,7 @@ def _listed(as_: str, leader: str, timestamp: int, offset: int, expect: v.Expect
 def _shown(when: str, leader: str, start: int) -> list[v.Step]:
     """Claim that a leader shows nothing before the start: neither by time nor by a fetch."""
     return [
-        _listed(f"by-time-{when}", leader, LONG_AGO, start, v.answers("DSTO-07", "served")),
+        _listed(f"by-time-{when}", leader, LONG_AGO, start, v.serves("DSTO-07")),
         v.fetched(f"before-{when}", leader, TOPIC, start - 1, expect=v.answers("DSTO-07", OUT_OF_RANGE)),
         _fetched(f"from-{when}", leader, start, "DSTO-07"),
     ]
@@ -152,7 +152,7 @@ def _fetched(as_: str, broker: str, offset: int, requirement: str, **more: Any) 
         offset,
         answer={**found, **more.pop("answer", {})},
         within_ms=AGAIN_MS,
-        expect=v.answers(requirement, "served"),
+        expect=v.serves(requirement),
         **more,
     )
 
@@ -176,7 +176,7 @@ def _deleted(leader: str, offset: int) -> v.Step:
         },
         answer={"topics[0].partitions[0].low_watermark": offset},
         timeout_ms=v.LIVENESS_TIMEOUT_MS,
-        expect=v.answers("DSTO-09", "served"),
+        expect=v.serves("DSTO-09"),
     )
 
 
@@ -225,7 +225,7 @@ def _asked(topic: str, leader: str) -> list[v.Step]:
 
 
 def _answers_as_before(topic: str, leader: str, requirement: str) -> list[v.Step]:
-    more: dict[str, Any] = {"within_ms": AGAIN_MS, "expect": v.answers(requirement, "served")}
+    more: dict[str, Any] = {"within_ms": AGAIN_MS, "expect": v.serves(requirement)}
     middle = {f"{v.FETCHED}.records[0].offset": f"$middle-{topic}"}
     time = {f"{v.LISTED}.offset": f"$time-{topic}"}
     end = {f"{v.LISTED}.offset": f"$end-{topic}"}

@@ -24,7 +24,7 @@ def crash_loop(draft: v.Draft) -> v.Plan:
         v.Heal(as_="stay", fault="loop"),
         _back("back", follower, "ISR-06"),
     ]
-    return draft.plan(steps, v.StepDone(step="whole"), v.acknowledged("loop.proven"), may_lose=True)
+    return draft.plan(steps, "whole", v.acknowledged("loop.proven"), may_lose=True)
 
 
 @v.fault_scenario("rolling-restart", "A rolling restart of all brokers under load loses no record", seconds=15)
@@ -35,7 +35,7 @@ def rolling(draft: v.Draft) -> v.Plan:
         v.inject("roll", v.RollingRestartParameters(nodes=(*others, leader))),
         *(_back(f"back-{broker}", broker, "ISR-06") for broker in (*others, leader)),
     ]
-    return draft.plan(steps, v.StepDone(step="whole"), v.acknowledged("roll.proven"), may_lose=True)
+    return draft.plan(steps, "whole", v.acknowledged("roll.proven"), may_lose=True)
 
 
 @v.fault_scenario("emptied-follower", "A follower that returns with an empty disk is refilled", seconds=10)
@@ -48,7 +48,7 @@ def emptied(draft: v.Draft) -> v.Plan:
         v.Heal(as_="restart", fault="empty"),
         _back("refilled", follower, "DIR-04"),
     ]
-    return draft.plan(steps, v.StepDone(step="whole"), v.acknowledged("empty.proven"), may_lose=True)
+    return draft.plan(steps, "whole", v.acknowledged("empty.proven"), may_lose=True)
 
 
 @v.fault_scenario("restored-backup", "A follower that returns with an old copy of its disk catches up", seconds=10)
@@ -63,7 +63,7 @@ def restored(draft: v.Draft) -> v.Plan:
         v.Heal(as_="restart", fault="restore"),
         _back("caught-up", follower, "DIR-04"),
     ]
-    return draft.plan(steps, v.StepDone(step="whole"), v.acknowledged("restore.proven"), may_lose=True)
+    return draft.plan(steps, "whole", v.acknowledged("restore.proven"), may_lose=True)
 
 
 @v.fault_scenario(
@@ -79,7 +79,7 @@ def stopped(draft: v.Draft) -> v.Plan:
     """
     leader, follower, other = draft.roles
     steps: list[v.Step] = [
-        v.Produce(as_="before", topic="u", records=MORE, idempotent=True, expect=v.answers("LIVE-03", "served")),
+        v.Produce(as_="before", topic="u", records=MORE, idempotent=True, expect=v.serves("LIVE-03")),
         _notified("notified", follower, MORE),
         v.inject("stop", v.TerminateParameters(nodes=follower)),
         v.inject("alone", v.CutParameters(from_=follower, to=leader)),
@@ -91,14 +91,14 @@ def stopped(draft: v.Draft) -> v.Plan:
     ]
     return draft.timed(lag_ms=LAG_MS).plan(
         steps,
-        v.StepDone(step="kept"),
+        "kept",
         v.acknowledged(by="before", at_least=MORE),
         v.acknowledged(by="since", at_least=MORE),
         topics=[v.topic([leader, follower, other], name=name) for name in ("u", "d")],
         workload=v.WorkloadSpec(),
         afterwards=[
-            _deletion("deleted", leader, v.answers("DSTO-09", "served"), within_ms=v.LIVENESS_TIMEOUT_MS),
-            v.Produce(as_="afterwards", topic="u", records=10, idempotent=True, expect=v.answers("LIVE-03", "served")),
+            _deletion("deleted", leader, v.serves("DSTO-09"), within_ms=v.LIVENESS_TIMEOUT_MS),
+            v.Produce(as_="afterwards", topic="u", records=10, idempotent=True, expect=v.serves("LIVE-03")),
         ],
     )
 
@@ -111,7 +111,7 @@ def _killed(leader: str, follower: str) -> list[v.Step]:
     return [
         v.IsrIs(as_="back", partition="u-0", has=follower, expect=v.must("ISR-06")),
         _produced("deletable", leader),
-        v.Produce(as_="since", topic="u", records=MORE, idempotent=True, expect=v.answers("LIVE-03", "served")),
+        v.Produce(as_="since", topic="u", records=MORE, idempotent=True, expect=v.serves("LIVE-03")),
         _notified("notified-again", follower, 2 * MORE),
         v.inject("unheard", v.StallParameters(from_=follower, to=leader)),
         _deletion("deletes", leader, v.never_serves("DSTO-09")),
@@ -151,7 +151,7 @@ def _produced(as_: str, leader: str) -> v.Step:
             "topic_data": [{"name": "d", "partition_data": [{"index": 0, "records": records}]}],
         },
         timeout_ms=v.LIVENESS_TIMEOUT_MS,
-        expect=v.answers("LIVE-03", "served"),
+        expect=v.serves("LIVE-03"),
     )
 
 

@@ -22,25 +22,23 @@ def retried(draft: v.Draft) -> v.Plan:
     leader, *others = draft.roles
     steps: list[v.Step] = [
         _id(leader),
-        _batch("first", leader, 0, v.answers("CRD-06", "served")),
-        _batch("second", leader, 1, v.answers("CRD-06", "served")),
-        _batch("first-retried", leader, 0, v.answers("CRD-06", "served")),
+        _batch("first", leader, 0, v.serves("CRD-06")),
+        _batch("second", leader, 1, v.serves("CRD-06")),
+        _batch("first-retried", leader, 0, v.serves("CRD-06")),
         v.inject("crash", v.KillParameters(nodes=leader)),
         v.Heal(as_="restart", fault="crash"),
         v.LeaderIs(as_="leads-again", partition=f"{TOPIC}-0", is_=leader, expect=v.must("LIVE-01")),
-        _batch("second-after", leader, 1, v.answers("CRD-06", "served"), within_ms=v.LIVENESS_TIMEOUT_MS),
+        _batch("second-after", leader, 1, v.serves("CRD-06"), within_ms=v.LIVENESS_TIMEOUT_MS),
         _batch("first-after", leader, 0, _of_an_earlier_batch(draft.target)),
     ]
     if draft.target.lacks("idempotence"):
         steps = [step for step in steps if not isinstance(step, v.ApiProbe)]
-    return draft.plan(
-        steps, v.StepDone(step="whole"), topics=[v.topic([leader, *others]), v.topic([leader], name=TOPIC, min_isr=1)]
-    )
+    return draft.plan(steps, "whole", topics=[v.topic([leader, *others]), v.topic([leader], name=TOPIC, min_isr=1)])
 
 
 def _of_an_earlier_batch(target: v.TargetFacts) -> v.ExpectOutcome:
     """Return the claim about the batch before the last one, which shipped Kafka forgets in a restart."""
-    expect, forgotten = v.answers("CRD-06", "served"), v.answers("CRD-06", "error:45")
+    expect, forgotten = v.serves("CRD-06"), v.answers("CRD-06", "error:45")
     return target.unless("AZ-06", target.unless("AK-13", expect, forgotten), forgotten)
 
 
@@ -55,7 +53,7 @@ def _id(broker: str) -> v.ApiProbe:
         timeout_ms=ANSWER_MS,
         within_ms=v.LIVENESS_TIMEOUT_MS,
         binds={"id": "producer_id"},
-        expect=v.answers("CRD-05", "served"),
+        expect=v.serves("CRD-05"),
     )
 
 

@@ -49,20 +49,20 @@ def leader_unreachable(draft: v.Draft) -> v.Plan:
         _reads("read-of-follower", FIRST + READ_OF_FOLLOWER, v.must("DRACK-03", "DRACK-02")),
         v.Checkpoint(as_="committed", node=follower, partition="u-0", at_least=COMMITTED - 1),
         _waits("waits", follower),
-        v.ProduceProbe(as_="awaited", node=leader, topic="u", acks="all", expect=v.answers("LIVE-03", "served")),
+        v.produced_at("awaited", leader, "all", v.serves("LIVE-03"), topic="u"),
         v.fetched("known", follower, "u", COMMITTED - 1, answer=_LAST_COMMITTED, within_ms=v.LIVENESS_TIMEOUT_MS),
         v.Bind(as_="epoch", value="leader-epoch:u-0"),
-        v.fetched("own-epoch", follower, "u", 0, epoch="$epoch", expect=v.answers("DRACK-05", "served")),
+        v.fetched("own-epoch", follower, "u", 0, epoch="$epoch", expect=v.serves("DRACK-05")),
         v.fetched("other-epoch", follower, "u", 0, epoch=OTHER_EPOCH, expect=v.answers("DRACK-05", "error:75")),
         v.fetched("too-old", follower, "u", 0, version=WITHOUT_RACK, expect=v.answers("DRACK-05", "error:6")),
         v.inject("slow", v.StallParameters(from_=other, to=leader)),
-        v.ProduceProbe(as_="uncommitted", node=leader, topic="u", expect=v.answers("LIVE-03", "served")),
+        v.produced_at("uncommitted", leader, 1, v.serves("LIVE-03"), topic="u"),
         v.LogEnd(as_="held", node=follower, partition="u-0", is_=COMMITTED + 1),
-        _asks("at-the-end", follower, COMMITTED, v.answers("DRACK-03", "served")),
+        _asks("at-the-end", follower, COMMITTED, v.serves("DRACK-03")),
         _asks("not-committed", follower, COMMITTED + 1, v.answers("DRACK-04", "error:78")),
         _asks("not-there", follower, COMMITTED + 2, v.answers("DRACK-04", "error:1")),
         v.IsrIs(as_="lags", partition="u-0", lacks=other, expect=v.must("ISR-05")),
-        v.fetched("laggard", leader, "u", 0, rack=other, answer=_FROM_LEADER, expect=v.answers("DRACK-02", "served")),
+        v.fetched("laggard", leader, "u", 0, rack=other, answer=_FROM_LEADER, expect=v.serves("DRACK-02")),
         v.Heal(as_="released", fault="slow"),
         v.Heal(as_="reachable", fault="cut-off"),
         v.inject("follower-dies", v.KillParameters(nodes=follower)),
@@ -71,30 +71,30 @@ def leader_unreachable(draft: v.Draft) -> v.Plan:
     ]
     return draft.timed(lag_ms=LAG_MS).plan(
         steps,
-        *(v.StepDone(step=each) for each in ("read-of-follower", "waits", "not-there", "goes-on")),
+        *(each for each in ("read-of-follower", "waits", "not-there", "goes-on")),
         settings=v.NodeSettings(broker={"replica.selector.class": SELECTOR, "replica.fetch.wait.max.ms": str(LONG_MS)}),
         topology=v.in_racks(v.smallest_cluster(draft.target, other)),
         topics=[v.topic([leader, follower, other], name="u")],
         workload=v.WorkloadSpec(consumers=(v.ConsumerSpec(name="c1", topic="u", rack=follower),)),
         afterwards=[
             v.Workload(as_="stop-work", action="stop"),
-            v.Produce(as_="afterwards", topic="u", records=10, idempotent=True, expect=v.answers("LIVE-03", "served")),
+            v.Produce(as_="afterwards", topic="u", records=10, idempotent=True, expect=v.serves("LIVE-03")),
         ],
     )
 
 
 def _records(as_: str, leader: str, records: int) -> v.Step:
     """Send records one after the other, by links that the faults of clients leave alone."""
-    return v.ProduceProbe(
-        as_=as_,
-        node=leader,
+    return v.produced_at(
+        as_,
+        leader,
+        "all",
+        v.serves("LIVE-03"),
         topic="u",
-        acks="all",
         repeat=records,
         every_ms=50,
         background=True,
         timeout_ms=v.LIVENESS_TIMEOUT_MS,
-        expect=v.answers("LIVE-03", "served"),
     )
 
 
@@ -118,7 +118,7 @@ def _shown(brokers: Sequence[str]) -> list[v.Step]:
             body=body,
             answer={f"brokers[{key}={id}].rack": broker for broker, id in ids.items()},
             within_ms=v.LIVENESS_TIMEOUT_MS,
-            expect=v.answers("DRACK-01", "served"),
+            expect=v.serves("DRACK-01"),
         )
         for api, key, body in asked
     ]
@@ -135,7 +135,7 @@ def _waits(as_: str, follower: str) -> v.Step:
         timeout_ms=LONG_MS,
         background=True,
         answer=_LAST_COMMITTED,
-        expect=v.answers("DRACK-06", "served"),
+        expect=v.serves("DRACK-06"),
     )
 
 

@@ -35,8 +35,5 @@ def emptied_and_alone(draft: v.Draft) -> v.Plan:
         *v.no_successor(draft.target, draft.timing, leader, follower),
     ]
     return draft.plan(
-        steps,
-        v.StepDone(step="leads-again"),
-        v.acknowledged(before="empty.injected"),
-        topics=[v.topic([leader, follower], min_isr=1)],
+        steps, "leads-again", v.acknowledged(before="empty.injected"), topics=[v.topic([leader, follower], min_isr=1)]
     )

@@ -96,7 +96,7 @@ def _going_on(producer: str) -> list[v.Step]:
 def _plan(draft: v.Draft, steps: list[v.Step], fault: str, producer: str) -> v.Plan:
     return draft.plan(
         steps,
-        v.StepDone(step="whole"),
+        "whole",
         v.Committed(what="transactions", by="x1", before=f"{fault}.injected"),
         v.Committed(what="transactions", by=producer, after=f"{fault}.proven"),
         topics=[v.topic(draft.roles), v.rotated_topic(draft.roles, name="x")],

@@ -109,8 +109,8 @@ def _finalization(target: v.TargetFacts, brokers: Sequence[str]) -> Iterator[v.S
 def _plan(draft: v.Draft, steps: list[v.Step], last_roll: str) -> v.Plan:
     plan = draft.timed(lag_ms=3000).plan(
         steps,
-        *(v.StepDone(step=step.as_) for step in steps if isinstance(step, v.Roll) and step.as_),
-        v.StepDone(step="whole"),
+        *(step.as_ for step in steps if isinstance(step, v.Roll) and step.as_),
+        "whole",
         v.acknowledged(f"{last_roll}.ended"),
     )
     return plan.model_copy(update={"deadline_ms": DEADLINE_MS})

@@ -50,7 +50,7 @@ def stale(draft: v.Draft) -> v.Plan:
         v.IsrIs(as_="whole-again", partition="t-0", has=controller, expect=v.must("ISR-06")),
         *_three("past", follower, v.answers("DINT-05", "error:11"), controller_epoch="$controller-epoch"),
     ]
-    return draft.plan(steps, v.StepDone(step="past-stop-replica"), v.acknowledged("elected.ended"))
+    return draft.plan(steps, "past-stop-replica", v.acknowledged("elected.ended"))
 
 
 def _three(
@@ -91,7 +91,7 @@ def _three(
 
 
 def _leads_not(as_: str, broker: str, requirement: str) -> v.Step:
-    return v.ProduceProbe(as_=as_, node=broker, topic="t", acks=1, expect=v.answers(requirement, "error:6"))
+    return v.produced_at(as_, broker, 1, v.answers(requirement, "error:6"))
 
 
 def _old_leader_term(broker: str) -> list[v.Step]:
@@ -131,7 +131,7 @@ def _twice(broker: str) -> list[v.Step]:
             expect=v.may_answer("INT-21", "served"),
         ),
         v.UpdateMetadataProbe(
-            as_="twice-update-metadata", node=broker, repeat=2, unchanged=STATE, expect=v.answers("INT-21", "served")
+            as_="twice-update-metadata", node=broker, repeat=2, unchanged=STATE, expect=v.serves("INT-21")
         ),
         _leads_not("twice-leads-not", broker, "INT-21"),
     ]
@@ -159,10 +159,8 @@ def stalled_channel(draft: v.Draft) -> v.Plan:
     ]
     return draft.plan(
         steps,
-        v.StepDone(step="it-does-not"),
-        v.StepDone(step="knows-at-last"),
+        "it-does-not",
+        "knows-at-last",
         v.acknowledged("stall.proven", before="mend.begun"),
-        afterwards=[
-            v.MetadataProbe(as_="knows-at-last", node=unheard, topic="news", expect=v.answers("INT-18", "served"))
-        ],
+        afterwards=[v.MetadataProbe(as_="knows-at-last", node=unheard, topic="news", expect=v.serves("INT-18"))],
     )

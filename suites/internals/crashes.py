@@ -68,9 +68,7 @@ def _controller(draft: v.Draft, fault: v.Step) -> v.Plan:
         v.Bind(as_="old", node="active-controller"),
         v.Bind(as_="old-epoch", value="controller-epoch"),
         v.Bind(as_="old-broker-epoch", value=f"broker-epoch:{controller}"),
-        v.CreateTopicProbe(
-            as_="promised", node="$old", topic="promised", timeout_ms=10_000, expect=v.answers("INT-03", "served")
-        ),
+        v.CreateTopicProbe(as_="promised", node="$old", topic="promised", timeout_ms=10_000, expect=v.serves("INT-03")),
         fault,
         v.ActiveController(as_="elected", is_not="$old", expect=v.must("INT-66", "INT-63")),
         *(
@@ -94,9 +92,7 @@ def _controller(draft: v.Draft, fault: v.Step) -> v.Plan:
             unchanged=("brokers", "t-0"),
         ),
     ]
-    return draft.plan(
-        steps, v.StepDone(step="kept"), v.StepDone(step="not-controller"), v.acknowledged("elected.ended")
-    )
+    return draft.plan(steps, "kept", "not-controller", v.acknowledged("elected.ended"))
 
 
 @v.internals_scenario(
@@ -167,10 +163,7 @@ def bounced_unseen(draft: v.Draft) -> v.Plan:
         v.IsrIs(as_="rejoined", partition="t-0", has=follower, expect=v.must("INT-26")),
     ]
     return draft.timed(session_ms=UNSEEN_MS).plan(
-        steps,
-        v.StepDone(step="rejoined"),
-        v.acknowledged("wake.ended"),
-        topics=[v.topic([leader, follower, controller], min_isr=1)],
+        steps, "rejoined", v.acknowledged("wake.ended"), topics=[v.topic([leader, follower, controller], min_isr=1)]
     )
 
 
@@ -210,6 +203,4 @@ def _bounced(draft: v.Draft, away: list[v.Step], session_ms: int | None) -> v.Pl
         ),
         v.IsrIs(as_="rejoined", partition="t-0", has=follower, expect=v.must("INT-26")),
     ]
-    return draft.timed(session_ms=session_ms, lag_ms=LAG_MS).plan(
-        steps, v.StepDone(step="predecessor"), v.acknowledged("restart.ended")
-    )
+    return draft.timed(session_ms=session_ms, lag_ms=LAG_MS).plan(steps, "predecessor", v.acknowledged("restart.ended"))

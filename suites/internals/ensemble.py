@@ -92,7 +92,7 @@ def _plan(draft: v.Draft, killed: v.NodeRefs, meanwhile: list[v.Step]) -> v.Plan
     ]
     return draft.timed(session_ms=SESSION_MS).plan(
         steps,
-        v.StepDone(step="changes-again"),
+        "changes-again",
         v.acknowledged("lost.proven", before="changes-again.ended"),
         topology=v.zookeeper_cluster(controller=None if target.leader_driven else controller, servers=3),
     )

@@ -28,9 +28,7 @@ def stale_metadata(draft: v.Draft) -> v.Plan:
     leader, follower, controller = draft.roles
     steps: list[v.Step] = [
         v.inject("cut", v.IsolateParameters(nodes=leader, from_=controller)),
-        v.CreateTopicProbe(
-            as_="news", node=controller, topic="news", timeout_ms=9000, expect=v.answers("INT-03", "served")
-        ),
+        v.CreateTopicProbe(as_="news", node=controller, topic="news", timeout_ms=9000, expect=v.serves("INT-03")),
         v.MetadataFrom(as_="notified", node=follower, partition="news-0", expect=v.must("INT-23")),
         v.reassign("move", {"u-0": (controller,)}),
         v.LeaderIs(as_="led-elsewhere", partition="u-0", is_=controller, expect=v.must("INT-38")),
@@ -49,18 +47,18 @@ def stale_metadata(draft: v.Draft) -> v.Plan:
         v.goes_on(),
         v.Registered(as_="given-up", node=leader, is_=False, within_ms=500, expect=v.never("K343-01")),
         v.LeaderIs(as_="deposed", partition="t-0", is_not=leader, within_ms=500, expect=v.never("INT-43")),
-        *v.service_probes("alive", leader, v.answers("K343-57", "served"), repeat=1),
+        *v.service_probes("alive", leader, v.serves("K343-57"), repeat=1),
         v.MetadataProbe(as_="still-outdated", node=leader, topic="news", repeat=4, expect=old("K343-03")),
         v.Heal(as_="mend", fault="cut"),
         v.IsrIs(as_="rejoined", partition="t-0", has=controller, expect=v.must("ISR-06")),
     ]
     return draft.plan(
         steps,
-        v.StepDone(step="outdated"),
-        v.StepDone(step="still-outdated"),
+        "outdated",
+        "still-outdated",
         v.acknowledged("shrunk.ended", before="mend.begun"),
         topics=[v.topic([leader, follower, controller]), v.topic([follower, controller], name="u", min_isr=1)],
-        afterwards=[v.MetadataProbe(as_="up-to-date", node=leader, topic="news", expect=v.answers("INT-18", "served"))],
+        afterwards=[v.MetadataProbe(as_="up-to-date", node=leader, topic="news", expect=v.serves("INT-18"))],
     )
 
 
@@ -106,20 +104,12 @@ def without_zookeeper(fault: Fault, draft: v.Draft) -> v.Plan:
         *(_given_up(leader) if ends else [v.Hold(as_="a-while", after="cut.proven", ms=2 * draft.timing.session_ms)]),
         *(_fenced(leader, draft.timing.session_ms + draft.timing.fence_ms) if fences and ends else []),
         v.Produce(as_="unsafe", topic="t", node=leader, acks=1, records=5, timeout_ms=300),
-        v.ProduceProbe(
-            as_="promise",
-            node=leader,
-            topic="t",
-            acks="all",
-            repeat=3,
-            timeout_ms=700,
-            expect=v.never_serves("INT-57") if ends else None,
-        ),
+        v.produced_at("promise", leader, "all", v.never_serves("INT-57") if ends else None, repeat=3, timeout_ms=700),
         v.Heal(as_="mend", fault="cut"),
         *(_returned(leader) if ends else []),
         v.BrokerActive(as_="active", node=leader, expect=v.must("INT-51")),
     ]
-    return draft.plan(steps, v.StepDone(step="promise"), v.acknowledged("mend.ended"))
+    return draft.plan(steps, "promise", v.acknowledged("mend.ended"))
 
 
 def _given_up(leader: str) -> list[v.Step]:

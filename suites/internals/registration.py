@@ -28,14 +28,14 @@ def at_the_znode(draft: v.Draft) -> v.Plan:
         v.Connected(as_="fetches", node=duplicate.name, to=leader, within_ms=2000, expect=v.never("DINT-26")),
         *_ends(draft.target, duplicate.name),
         v.BrokerEpochAbove(as_="ousted", node=original, value="$epoch", within_ms=500, expect=v.never("DINT-17")),
-        *v.service_probes("original", original, v.answers("INT-50", "served"), repeat=1)[:1],
+        *v.service_probes("original", original, v.serves("INT-50"), repeat=1)[:1],
         v.goes_on(),
         v.Heal(as_="duplicate-is-gone", fault="duplicate"),
     ]
     return draft.plan(
         steps,
-        v.StepDone(step="refused"),
-        v.StepDone(step="original-metadata"),
+        "refused",
+        "original-metadata",
         v.acknowledged("refused.ended"),
         topology=v.zookeeper_cluster(controller=controller, more=[duplicate]),
     )
@@ -72,7 +72,7 @@ def taken_after_expiry(draft: v.Draft) -> v.Plan:
     ]
     return draft.plan(
         steps,
-        v.StepDone(step="taken"),
+        "taken",
         v.acknowledged("duplicate-dies.ended"),
         topology=v.zookeeper_cluster(controller=controller, more=[duplicate]),
     )

@@ -33,9 +33,7 @@ def build(draft: v.Draft) -> v.Plan:
         v.LeaderIs(as_="leads-again", partition="t-0", is_=leader, expect=v.must("INT-39")),
     ]
     return draft.timed(lag_ms=3000).plan(
-        steps,
-        *(v.StepDone(step=f"back-{broker}") for broker in (leader, follower, controller)),
-        v.acknowledged("leads-again.ended"),
+        steps, *(f"back-{broker}" for broker in (leader, follower, controller)), v.acknowledged("leads-again.ended")
     )
 
 
@@ -52,7 +50,7 @@ def _shut_down(broker: str, code: int | None, *serves: str) -> list[v.Step]:
             records=RECORDS,
             idempotent=True,
             timeout_ms=20_000,
-            expect=v.answers("DINT-25", "served", *serves),
+            expect=v.serves("DINT-25", *serves),
         ),
         v.NodeExited(as_=f"ended-{broker}", node=broker, code=code, expect=v.must("DINT-24")),
         v.Logged(
@@ -86,22 +84,13 @@ def held_up(draft: v.Draft) -> v.Plan:
         v.Shutdown(as_="stop", nodes=leader, until="asked"),
         v.LeaderIs(as_="moved", partition="t-0", is_=controller, expect=v.must("INT-40")),
         v.learns_leader("known", leader, "t-0", controller, v.must("INT-22")),
-        v.ProduceProbe(
-            as_="leads-on",
-            node=leader,
-            topic="t",
-            acks=1,
-            repeat=3,
-            every_ms=200,
-            timeout_ms=500,
-            expect=v.never_serves("INT-22"),
-        ),
+        v.produced_at("leads-on", leader, 1, v.never_serves("INT-22"), repeat=3, every_ms=200, timeout_ms=500),
         v.NodeExited(as_="ended", node=leader, expect=v.must("DINT-24")),
         v.Start(as_="start", nodes=leader),
     ]
     return draft.timed(lag_ms=3000).plan(
         steps,
-        v.StepDone(step="leads-on"),
+        "leads-on",
         v.acknowledged("moved.ended"),
         settings=v.NodeSettings(broker={"controlled.shutdown.retry.backoff.ms": str(BACKOFF_MS)}),
         topics=[v.topic([leader, controller, gone], min_isr=1), v.topic([leader, gone], name="s", min_isr=1)],

@@ -39,16 +39,8 @@ def recreated(draft: v.Draft) -> v.Plan:
     again: list[v.Step] = [
         *v.create_topic("again", "gone", v.topic_id(draft.seed, "gone again"), (away,)),
         *v.leaders_in_metadata("known-again", "gone", (away,)),
-        v.ProduceProbe(
-            as_="first",
-            node=away,
-            topic="gone",
-            acks=1,
-            repeat=2,
-            timeout_ms=2000,
-            expect=v.answers("DINT-23", "served"),
-        ),
-        v.FetchProbe(as_="only", node=away, topic="gone", offset=2, expect=v.answers("DINT-23", "served")),
+        v.produced_at("first", away, 1, v.serves("DINT-23"), topic="gone", repeat=2, timeout_ms=2000),
+        v.FetchProbe(as_="only", node=away, topic="gone", offset=2, expect=v.serves("DINT-23")),
         v.FetchProbe(as_="nothing-old", node=away, topic="gone", offset=3, expect=v.answers("DINT-23", "error:1")),
     ]
     return _deleted(draft, again, "nothing-old")
@@ -76,7 +68,7 @@ def _described(as_: str, broker: str) -> v.Step:
         answer={f"results[0].configs[name={SETTING}].value": CHANGED},
         timeout_ms=5000,
         within_ms=v.LIVENESS_TIMEOUT_MS,
-        expect=v.answers("META-01", "served"),
+        expect=v.serves("META-01"),
     )
 
 
@@ -86,7 +78,7 @@ def _deleted(draft: v.Draft, again: list[v.Step], last: str, meanwhile: Sequence
     steps: list[v.Step] = [
         *v.create_topic("create", "gone", v.topic_id(draft.seed, "gone"), (leader, away)),
         *v.leaders_in_metadata("known", "gone", (leader, away)),
-        v.ProduceProbe(as_="old", node=leader, topic="gone", acks=1, repeat=OLD, every_ms=20, timeout_ms=2000),
+        v.produced_at("old", leader, 1, topic="gone", repeat=OLD, every_ms=20, timeout_ms=2000),
         v.inject("kill", v.KillParameters(nodes=away)),
         v.Registered(as_="left", node=away, is_=False, expect=v.must("INT-43")),
         v.DeleteTopicProbe(as_="delete", node="active-controller", topic="gone", timeout_ms=2000),
@@ -97,7 +89,7 @@ def _deleted(draft: v.Draft, again: list[v.Step], last: str, meanwhile: Sequence
         v.MetadataProbe(as_="nowhere", node=away, topic="gone", repeat=3, expect=v.answers("DINT-23", "error:3")),
         *again,
     ]
-    return draft.plan(steps, v.StepDone(step="old"), v.StepDone(step=last), v.acknowledged("restart.ended"))
+    return draft.plan(steps, "old", last, v.acknowledged("restart.ended"))
 
 
 @v.internals_scenario("partitions-added", "A partition that is added to a topic's znode is soon served", seconds=8)
@@ -111,20 +103,20 @@ def grown(draft: v.Draft) -> v.Plan:
         v.partition_state_written("grown", "grown", 1, "INT-35"),
         *v.leaders_in_metadata("known", "grown", *after),
         *(
-            v.ProduceProbe(
-                as_=f"serves-{partition}",
-                node=replicas[0],
+            v.produced_at(
+                f"serves-{partition}",
+                replicas[0],
+                1,
+                v.serves("INT-22"),
                 topic="grown",
                 partition=partition,
-                acks=1,
                 timeout_ms=5000,
                 repeat=3,
-                expect=v.answers("INT-22", "served"),
             )
             for partition, replicas in enumerate(after)
         ),
     ]
-    return draft.plan(steps, v.StepDone(step="serves-1"), v.acknowledged("grow.ended"))
+    return draft.plan(steps, "serves-1", v.acknowledged("grow.ended"))
 
 
 @v.internals_scenario("reassignment", "A partition moves to other replicas under load", seconds=9)
@@ -139,6 +131,4 @@ def reassigned(draft: v.Draft) -> v.Plan:
         v.Znode(as_="done", path=v.REASSIGN, exists=False, expect=v.must("DINT-20")),
         v.goes_on(),
     ]
-    return draft.plan(
-        steps, v.StepDone(step="done"), v.acknowledged("done.ended"), topics=[v.topic([leader, follower])]
-    )
+    return draft.plan(steps, "done", v.acknowledged("done.ended"), topics=[v.topic([leader, follower])])

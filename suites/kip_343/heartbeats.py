@@ -49,7 +49,7 @@ def silent(how: str, draft: v.Draft) -> v.Plan:
         v.IsrIs(as_="rejoined", partition="t-0", has=leader, expect=v.must("ISR-06")),
         *(_once_more(fault(leader, controller, "away-again"), leader) if again else []),
     ]
-    return draft.plan(steps, v.StepDone(step="alone-produce"), v.acknowledged("alone-produce.ended"))
+    return draft.plan(steps, "alone-produce", v.acknowledged("alone-produce.ended"))
 
 
 def _given_up(target: v.TargetFacts, leader: str, follower: str, timing: v.Timing) -> list[v.Step]:
@@ -57,7 +57,7 @@ def _given_up(target: v.TargetFacts, leader: str, follower: str, timing: v.Timin
     over = v.Hold(as_="fence-over", after="away.proven", ms=timing.fence_ms)
     if target.differs("AZ-01"):
         lives = v.never("K343-20").model_copy(update={"difference": "AZ-01"})
-        serves = v.answers("K343-16", "served").model_copy(update={"difference": "AZ-01"})
+        serves = v.serves("K343-16").model_copy(update={"difference": "AZ-01"})
         return [
             v.BrokerFenced(as_="inactive", node=leader, within_ms=2 * timing.session_ms, expect=lives),
             over,
@@ -65,7 +65,7 @@ def _given_up(target: v.TargetFacts, leader: str, follower: str, timing: v.Timin
         ]
     return [
         v.BrokerFenced(as_="inactive", node=leader, expect=v.must("K343-20", "K343-35", "K343-53")),
-        v.MetadataProbe(as_="not-yet-fenced", node=leader, topic="t", expect=v.answers("K343-24", "served", "K343-22")),
+        v.MetadataProbe(as_="not-yet-fenced", node=leader, topic="t", expect=v.serves("K343-24", "K343-22")),
         v.LeaderIs(as_="moved", partition="t-0", is_not=leader, expect=v.must("K343-10", "D343-06")),
         v.MetadataFrom(as_="absent", node=follower, lacks=leader, expect=v.must("K343-09")),
         v.BrokerFenced(as_="fenced", node=leader, by="itself", expect=v.must("K343-16", "K343-54")),
@@ -122,7 +122,7 @@ def unanswered(draft: v.Draft) -> v.Plan:
         v.Heal(as_="mend", fault="away"),
         v.BrokerActive(as_="returned", node=leader, expect=v.must("K343-19", "K343-32")),
     ]
-    return draft.plan(steps, v.StepDone(step="alone-produce"), v.acknowledged("mend.ended"))
+    return draft.plan(steps, "alone-produce", v.acknowledged("mend.ended"))
 
 
 @v.kip_343_scenario(
@@ -149,8 +149,8 @@ def minority_side(draft: v.Draft) -> v.Plan:
     ]
     return draft.plan(
         steps,
-        v.StepDone(step="cut-off-produce"),
-        v.StepDone(step="grants"),
+        "cut-off-produce",
+        "grants",
         v.acknowledged("mend.ended"),
         topics=[v.topic([leader, follower, controller], min_isr=1)],
     )

@@ -50,8 +50,8 @@ def reply_lost(draft: v.Draft) -> v.Plan:
     ]
     return draft.timed(lease_ms=LEASE_MS, session_ms=SESSION_MS).plan(
         steps,
-        v.StepDone(step="asked-again"),
-        v.StepDone(step="rejoined"),
+        "asked-again",
+        "rejoined",
         v.acknowledged("answered.ended"),
         settings=v.NodeSettings(broker={"request.timeout.ms": str(REQUEST_MS)}),
     )
@@ -79,7 +79,7 @@ def overtaken(draft: v.Draft) -> v.Plan:
         v.Heal(as_="fast", fault="slow"),
         v.IsrIs(as_="rejoined", partition="t-0", has=slow, expect=v.must("D343-09")),
     ]
-    return draft.plan(steps, v.StepDone(step="rejoined"), v.acknowledged("answered.ended"))
+    return draft.plan(steps, "rejoined", v.acknowledged("answered.ended"))
 
 
 @v.kip_343_scenario(
@@ -167,5 +167,5 @@ def former_controller(draft: v.Draft) -> v.Plan:
         v.TopicCreatedThrough(as_="works", node=follower, expect=v.must("INT-05")),
     ]
     return draft.timed(lease_ms=UNMISSED_MS, session_ms=HEARD_MS).plan(
-        steps, v.StepDone(step="asks-the-former"), v.acknowledged("hears.ended")
+        steps, "asks-the-former", v.acknowledged("hears.ended")
     )

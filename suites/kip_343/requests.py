@@ -40,7 +40,7 @@ def build(draft: v.Draft) -> v.Plan:
     ]
     return draft.plan(
         steps,
-        v.StepDone(step="again-no-replica"),
+        "again-no-replica",
         v.acknowledged("elected.ended"),
         topics=[v.topic([leader, follower, controller]), v.topic([leader, follower], name="u")],
     )
@@ -69,7 +69,7 @@ def _heartbeats(prefix: str, leader: str, follower: str) -> list[v.Step]:
             expect=v.answers("D343-13", "error:41"),
             unchanged=STATE,
         ),
-        _heartbeat(f"{prefix}right", follower, v.answers("K343-42", "served")),
+        _heartbeat(f"{prefix}right", follower, v.serves("K343-42")),
     ]
 
 

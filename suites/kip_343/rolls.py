@@ -38,7 +38,7 @@ def _rolled(draft: v.Draft, levels: Sequence[str]) -> v.Plan:
         steps.append(v.WorkloadAcks(as_=f"{level}-goes-on", more=20, expect=v.must(requirement)))
     return draft.timed(lag_ms=3000).plan(
         steps,
-        v.StepDone(step=f"{levels[-1]}-{controller}-in-sync"),
+        f"{levels[-1]}-{controller}-in-sync",
         v.acknowledged(f"{levels[-1]}-{controller}.ended"),
         topology=v.zookeeper_cluster(
             controller=controller, levels={v.node_name(each): levels[0] for each in v.BROKER_IDS}
@@ -61,7 +61,7 @@ def legacy_leader(draft: v.Draft) -> v.Plan:
         v.Hold(as_="over", after="away.proven", ms=draft.timing.fence_ms),
         v.BrokerFenced(as_="inactive", node=leader, within_ms=300, expect=v.never("K343-62", "K343-61")),
         v.LeaderIs(as_="deposed", partition="t-0", is_not=leader, within_ms=300, expect=v.never("K343-62")),
-        *v.service_probes("legacy", leader, v.answers("K343-57", "served"), after=after),
+        *v.service_probes("legacy", leader, v.serves("K343-57"), after=after),
         v.Heal(as_="mend", fault="away"),
         v.IsrIs(as_="rejoined", partition="t-0", has=controller, expect=v.must("ISR-06")),
         v.inject("silent", v.CutParameters(from_=raised, to=controller)),
@@ -101,4 +101,4 @@ def legacy_controller(draft: v.Draft) -> v.Plan:
 def _mixed(draft: v.Draft, levels: Mapping[str, str], steps: list[v.Step], done: str) -> v.Plan:
     """Build a plan in which some brokers have `levels` of their own, the others that of the scenario."""
     topology = v.zookeeper_cluster(controller=draft.roles[-1], levels=levels)
-    return draft.plan(steps, v.StepDone(step=done), v.acknowledged(f"{done}.ended"), topology=topology)
+    return draft.plan(steps, done, v.acknowledged(f"{done}.ended"), topology=topology)

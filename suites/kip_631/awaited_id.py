@@ -31,10 +31,10 @@ def awaited(draft: v.Draft) -> v.Plan:
     steps: list[v.Step] = [
         v.LeaderIs(as_="alone", partition="s-0", is_=leader),
         v.Bind(as_="first", value=f"broker-epoch:{leader}"),
-        heartbeat("taken", v.answers("K631-39", "served", "D631-12"), state="initial", broker_epoch=-1),
+        heartbeat("taken", v.serves("K631-39", "D631-12"), state="initial", broker_epoch=-1),
         v.BrokerEpochAbove(as_="second", node=leader, value="$first", expect=v.must("K631-39")),
         v.Bind(as_="second-epoch", value=f"broker-epoch:{leader}"),
-        heartbeat("active", v.answers("K631-34", "served"), answer={"next_state": "active"}),
+        heartbeat("active", v.serves("K631-34"), answer={"next_state": "active"}),
         v.LeaderIs(as_="leads", partition="s-0", is_=leader, expect=v.must("LIVE-01")),
         v.Hold(as_="lease-over", after="leads.ended", ms=draft.timing.lease_ms + 1000),
         heartbeat("refused", v.answers("D631-26", "error:77"), state="fenced", broker_epoch="$first"),
@@ -48,7 +48,7 @@ def awaited(draft: v.Draft) -> v.Plan:
     ]
     return draft.plan(
         steps,
-        v.StepDone(step="refused"),
+        "refused",
         v.acknowledged("leads-again.ended"),
         topics=[v.topic(followers), v.topic([leader], name="s", min_isr=1)],
     )

@@ -79,7 +79,7 @@ def build(draft: v.Draft) -> v.Plan:
     ]
     return draft.plan(
         steps,
-        *(v.StepDone(step=f"{mistake.name}-ended") for mistake in MISTAKES),
+        *(f"{mistake.name}-ended" for mistake in MISTAKES),
         v.acknowledged("start.ended"),
         topology=v.quorum_cluster(more=nodes),
     )
@@ -119,6 +119,6 @@ def _defaults(broker: str) -> list[v.Step]:
             body={"resources": [resource], "include_synonyms": True},
             answer=answer,
             timeout_ms=5000,
-            expect=v.answers("K631-50", "served", "K631-51"),
+            expect=v.serves("K631-50", "K631-51"),
         )
     ]

@@ -44,19 +44,18 @@ def build(draft: v.Draft) -> v.Plan:
         v.Shutdown(as_="stop-far", nodes=successor, until="asked"),
         v.LeaderIs(as_="handed-back", partition="t-0", is_not=successor, expect=v.must("K631-36", "K631-35")),
         v.Hold(as_="knows", after="handed-back.ended", ms=KNOWS_MS),
-        v.ProduceProbe(
-            as_="serves-on",
-            node=successor,
-            topic="t",
-            acks=1,
+        v.produced_at(
+            "serves-on",
+            successor,
+            1,
+            v.never_serves("LEAD-02"),
             timeout_ms=500,
             repeat=5,
             every_ms=100,
-            after=v.After(event="knows.ended"),
-            expect=v.never_serves("LEAD-02"),
+            after="knows.ended",
         ),
         v.NodeExited(as_="let-go-far", node=successor, within_ms=draft.timing.lease_ms, expect=v.must("K631-37")),
         v.Heal(as_="near", fault="far"),
         v.Start(as_="start-far", nodes=successor),
     ]
-    return draft.plan(steps, v.StepDone(step="let-go"), v.acknowledged("handed-back.ended"))
+    return draft.plan(steps, "let-go", v.acknowledged("handed-back.ended"))

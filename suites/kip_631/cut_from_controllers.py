@@ -40,7 +40,7 @@ _cut = partial(v.scenario, seconds=10)
 def build(how: str, draft: v.Draft) -> v.Plan:
     target = draft.target
     leader = draft.leader
-    serves_on = target.unless("AK-04", v.never_serves("K631-32", "K631-31", "K631-43"), v.answers("K631-32", "served"))
+    serves_on = target.unless("AK-04", v.never_serves("K631-32", "K631-31", "K631-43"), v.serves("K631-32"))
     # A deposed leader that serves on hands out its old metadata too: a client that asks only that leader stays with it
     # until the links are mended.
     unheld = v.goes_on()
@@ -58,7 +58,7 @@ def build(how: str, draft: v.Draft) -> v.Plan:
         v.BrokerActive(as_="returned", node=leader, expect=v.must("K631-44")),
         *renewed(target, leader),
     ]
-    return draft.plan(steps, v.StepDone(step="alone-produce"), v.acknowledged("moved.ended"))
+    return draft.plan(steps, "alone-produce", v.acknowledged("moved.ended"))
 
 
 def renewed(target: v.TargetFacts, broker: str) -> list[v.Step]:
@@ -68,7 +68,7 @@ def renewed(target: v.TargetFacts, broker: str) -> list[v.Step]:
         node="active-controller",
         broker=broker,
         broker_epoch="$epoch",
-        expect=target.unless("AK-03", v.answers("D631-19", "error:77"), v.answers("D631-19", "served")),
+        expect=target.unless("AK-03", v.answers("D631-19", "error:77"), v.serves("D631-19")),
         unchanged=("brokers",),
     )
     if target.differs("AK-03"):

@@ -54,10 +54,7 @@ def build(draft: v.Draft) -> v.Plan:
     ]
     registered = v.NodeSpec(name=REGISTERED, id=8, index=8, roles=("broker",), start="later")
     return draft.plan(
-        steps,
-        v.StepDone(step="anew"),
-        v.acknowledged("anew.ended"),
-        topology=_with_metrics(v.quorum_cluster(more=[registered])),
+        steps, "anew", v.acknowledged("anew.ended"), topology=_with_metrics(v.quorum_cluster(more=[registered]))
     )
 
 
@@ -126,7 +123,7 @@ def _not_served(broker: str) -> list[v.Step]:
                 api="api_versions",
                 version=0,
                 answer=absent,
-                expect=v.answers("K631-52", "served", "K631-53"),
+                expect=v.serves("K631-52", "K631-53"),
             )
             for name, node in (("broker", broker), ("controller", "active-controller"))
         ),
@@ -151,7 +148,7 @@ def _metrics(broker: str) -> list[v.Step]:
             above=above,
             timeout_ms=5000,
             within_ms=v.LIVENESS_TIMEOUT_MS,
-            expect=v.answers(rule, "served"),
+            expect=v.serves(rule),
         )
 
     of_active = {"MetadataCommitLatencyMs_count": 0.0, "MetadataCommitRate": 0.0, "ControllerRequestsRate": 0.0}
@@ -182,7 +179,7 @@ def _of_controllers() -> list[v.Step]:
             node="active-controller",
             controller="standby-controller",
             timeout_ms=5000,
-            expect=v.answers("K631-60", "served"),
+            expect=v.serves("K631-60"),
         ),
         v.ControllerHeartbeatProbe(
             as_="misdirected-heartbeat",

@@ -33,9 +33,9 @@ def from_peers(draft: v.Draft) -> v.Plan:
     ]
     return draft.plan(
         steps,
-        v.StepDone(step="shrink"),
-        v.StepDone(step="elected"),
-        v.StepDone(step="resigned"),
+        "shrink",
+        "elected",
+        "resigned",
         v.acknowledged("elected.ended"),
         afterwards=[
             v.MetadataProbe(
@@ -101,7 +101,7 @@ def minority_side(draft: v.Draft) -> v.Plan:
     """Leader and old active controller reach only each other and clients."""
     leader = draft.leader
     draft = draft.timed(fetch_ms=FETCH_TIMEOUT_MS)
-    serves_on = draft.target.unless("AK-04", v.never_serves("D631-03"), v.answers("D631-03", "served"))
+    serves_on = draft.target.unless("AK-04", v.never_serves("D631-03"), v.serves("D631-03"))
     steps: list[v.Step] = [
         v.Bind(as_="old", node="active-controller"),
         v.inject("cut", v.IsolateParameters(nodes=("$old", leader), from_=("controllers", "brokers"), how="stall")),
@@ -115,6 +115,4 @@ def minority_side(draft: v.Draft) -> v.Plan:
         v.goes_on(),
         v.Heal(as_="mend", fault="cut"),
     ]
-    return draft.plan(
-        steps, v.StepDone(step="marooned-produce"), v.StepDone(step="renewal"), v.acknowledged("moved.ended")
-    )
+    return draft.plan(steps, "marooned-produce", "renewal", v.acknowledged("moved.ended"))

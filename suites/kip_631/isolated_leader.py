@@ -24,7 +24,7 @@ def cut_off(draft: v.Draft) -> v.Plan:
     moved = v.must(target.rule("D631-07", "INT-28", "LD-31"))
     steps: list[v.Step] = [
         v.Workload(as_="read", action="start"),
-        v.Produce(as_="before", topic="u", records=50, expect=v.answers("LIVE-03", "served")),
+        v.Produce(as_="before", topic="u", records=50, expect=v.serves("LIVE-03")),
         v.Bind(as_="old-broker-epoch", value=f"broker-epoch:{leader}"),
         v.Bind(as_="old-leader-epoch", value="leader-epoch:u-0"),
         v.inject("alone", v.IsolateParameters(nodes=leader, from_=(v.metadata_store(target), "brokers"))),
@@ -44,13 +44,13 @@ def cut_off(draft: v.Draft) -> v.Plan:
         v.inject("successor-dies", v.KillParameters(nodes=successor)),
         v.LeaderIs(as_="leads-again", partition="u-0", is_=leader, expect=v.must("ISR-06")),
         _knows(target, "known-again", leader),
-        v.Produce(as_="after", topic="u", records=10, idempotent=True, expect=v.answers("LIVE-03", "served")),
+        v.Produce(as_="after", topic="u", records=10, idempotent=True, expect=v.serves("LIVE-03")),
     ]
     return draft.plan(
         steps,
         v.Acknowledged(by="unsafe", acks=1, after="alone.proven"),
         v.acknowledged(by="beyond", at_least=20),
-        *(() if target.leader_driven else (v.StepDone(step="old-change"),)),
+        *(() if target.leader_driven else ("old-change",)),
         topics=[v.topic([leader, successor], name="u", min_isr=1)],
         workload=READER,
     )
@@ -108,22 +108,21 @@ def paused(draft: v.Draft) -> v.Plan:
     leader = draft.leader
     moved = v.must(target.rule("D631-07", "INT-28", "LD-31"))
     silent = target.rule("K631-32", "K343-18", "DLD-15")
-    serves_on = target.unless("AK-04", v.never_serves(silent), v.answers(silent, "served"))
-    serves_on = target.unless("AZ-01", serves_on, v.answers(silent, "served"))
+    serves_on = target.unless("AK-04", v.never_serves(silent), v.serves(silent))
+    serves_on = target.unless("AZ-01", serves_on, v.serves(silent))
     deadline_ms = v.self_fence_ms(target, draft.timing)
     steps: list[v.Step] = [
         v.inject("deaf", v.StallParameters(from_=leader, to=v.lease_sources(target))),
         v.inject("sleep", v.PauseParameters(nodes=leader)),
         *(
-            v.ProduceProbe(
-                as_=f"asleep-{number}",
-                node=leader,
-                topic="t",
-                acks=1,
+            v.produced_at(
+                f"asleep-{number}",
+                leader,
+                1,
+                serves_on,
                 background=True,
                 timeout_ms=3 * deadline_ms,
-                after=v.After(event="sleep.proven"),
-                expect=serves_on,
+                after="sleep.proven",
             )
             for number in (1, 2, 3)
         ),
@@ -133,6 +132,4 @@ def paused(draft: v.Draft) -> v.Plan:
         v.Heal(as_="mend", fault="deaf"),
         v.BrokerActive(as_="returned", node=leader, expect=v.must(target.rule("K631-44", "INT-51", "DLD-16"))),
     ]
-    return draft.plan(
-        steps, *(v.StepDone(step=f"asleep-{number}") for number in (1, 2, 3)), v.acknowledged("moved.ended")
-    )
+    return draft.plan(steps, *(f"asleep-{number}" for number in (1, 2, 3)), v.acknowledged("moved.ended"))

@@ -50,7 +50,7 @@ def build(draft: v.Draft) -> v.Plan:
         steps,
         v.Attempted(by="p1", after="stall-in.proven", before="kill.injected"),
         v.acknowledged("release-out.ended"),
-        v.StepDone(step="registered" if target.leader_driven else "predecessor"),
+        "registered" if target.leader_driven else "predecessor",
     )
 
 

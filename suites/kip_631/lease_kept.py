@@ -51,8 +51,8 @@ def busy_log(draft: v.Draft) -> v.Plan:
     ]
     return draft.plan(
         steps,
-        v.StepDone(step="grows"),
-        v.StepDone(step="active"),
+        "grows",
+        "active",
         topology=v.smallest_cluster(draft.target, follower, held_back=[new_broker]),
         topics=[v.topic([leader, follower])],
     )
@@ -71,5 +71,5 @@ def _changes(name: str, broker: str, size: str) -> v.Step:
         every_ms=EVERY_MS,
         timeout_ms=v.LIVENESS_TIMEOUT_MS,
         background=True,
-        expect=v.answers("LIVE-04", "served"),
+        expect=v.serves("LIVE-04"),
     )

@@ -39,4 +39,4 @@ def build(draft: v.Draft) -> v.Plan:
             expect=v.answers("D631-44", "refused"),
         ),
     ]
-    return draft.plan(steps, v.StepDone(step="without-login"), v.acknowledged("without-login.ended"), security="sasl")
+    return draft.plan(steps, "without-login", v.acknowledged("without-login.ended"), security="sasl")

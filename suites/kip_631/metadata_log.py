@@ -34,7 +34,7 @@ def log_holds(
         binds=binds or {},
         timeout_ms=5000,
         within_ms=0 if at_once else v.LIVENESS_TIMEOUT_MS,
-        expect=v.answers(requirement, "served", *also),
+        expect=v.serves(requirement, *also),
     )
 
 

@@ -43,7 +43,7 @@ def build(draft: v.Draft) -> v.Plan:
     ]
     return draft.timed(lease_ms=LEASE_MS).plan(
         steps,
-        v.StepDone(step="log-whole"),
+        "log-whole",
         v.acknowledged("restart.ended"),
         topology=v.in_racks(v.cluster_with_a_guest(), racks),
         topics=[v.topic([leader, first], min_isr=1)],
@@ -63,7 +63,7 @@ def _found(leader: str, ids: list[int], racks: Mapping[str, str]) -> list[v.Step
             answer={f"{listed}.error_code": 0, f"{listed}.current_voters[].replica_id": list(v.CONTROLLER_IDS)},
             timeout_ms=5000,
             within_ms=v.LIVENESS_TIMEOUT_MS,
-            expect=v.answers("K631-11", "served"),
+            expect=v.serves("K631-11"),
         ),
         v.ApiProbe(
             as_="identified",
@@ -124,7 +124,7 @@ def _configured(leader: str) -> list[v.Step]:
                     api="incremental_alter_configs",
                     body={"resources": [{"resource_type": kind, "resource_name": resource, "configs": [config]}]},
                     timeout_ms=5000,
-                    expect=v.answers("ADM-04", "served"),
+                    expect=v.serves("ADM-04"),
                 )
             )
         steps.append(
@@ -144,12 +144,7 @@ def _moved(ids: list[int], leader: str, second: str) -> list[v.Step]:
     moved = {"record": "PartitionRecord", "topic_id": "$t-id"}
     return [
         v.ReassignProbe(
-            as_="move",
-            node=leader,
-            partition="t-0",
-            to=(leader, second),
-            timeout_ms=5000,
-            expect=v.answers("ADM-05", "served"),
+            as_="move", node=leader, partition="t-0", to=(leader, second), timeout_ms=5000, expect=v.serves("ADM-05")
         ),
         v.AssignmentIs(as_="moved", partition="t-0", is_=(leader, second), expect=v.must("ADM-05")),
         log_holds(
@@ -186,7 +181,7 @@ def _placed(leader: str) -> list[v.Step]:
             partitions=4,
             replicas=2,
             timeout_ms=5000,
-            expect=v.answers("ADM-02", "served"),
+            expect=v.serves("ADM-02"),
         ),
         log_holds(
             "placed",
@@ -202,9 +197,7 @@ def _placed(leader: str) -> list[v.Step]:
 def _deleted(leader: str) -> list[v.Step]:
     """Delete the topic that was placed: the request is answered when the topic is gone."""
     return [
-        v.DeleteTopicProbe(
-            as_="delete", node=leader, topic="placed", timeout_ms=5000, expect=v.answers("ADM-02", "served")
-        ),
+        v.DeleteTopicProbe(as_="delete", node=leader, topic="placed", timeout_ms=5000, expect=v.serves("ADM-02")),
         log_holds(
             "gone",
             {"record": "DeleteTopicRecord", "name": "$placed-id"},
@@ -228,9 +221,9 @@ def _deleted(leader: str) -> list[v.Step]:
             answer={"topics[0].error_code": 3, "topics[0].partitions[].partition_index": []},
             timeout_ms=5000,
             within_ms=v.LIVENESS_TIMEOUT_MS,
-            expect=v.answers("K631-68", "served"),
+            expect=v.serves("K631-68"),
         ),
         v.CreateTopicProbe(
-            as_="name-free-again", node=leader, topic="placed", timeout_ms=5000, expect=v.answers("K631-68", "served")
+            as_="name-free-again", node=leader, topic="placed", timeout_ms=5000, expect=v.serves("K631-68")
         ),
     ]

@@ -70,16 +70,13 @@ def _plan(
     """Return the plan with `steps` between records that were acknowledged before and after them."""
     leader, original, _ = draft.roles
     return draft.plan(
-        [
-            v.Produce(as_="before", topic="u", records=BEFORE, expect=v.answers("LIVE-03", "served")),
-            *steps,
-        ],
+        [v.Produce(as_="before", topic="u", records=BEFORE, expect=v.serves("LIVE-03")), *steps],
         *coverage,
         topology=v.quorum_cluster(more=[_duplicate(original)]),
         topics=[_pair(leader, original)],
         workload=NO_WORK,
         deviations=deviations,
-        afterwards=[v.Produce(as_="afterwards", topic="u", records=10, expect=v.answers("LIVE-03", "served"))],
+        afterwards=[v.Produce(as_="afterwards", topic="u", records=10, expect=v.serves("LIVE-03"))],
     )
 
 
@@ -146,36 +143,30 @@ def foreign_fetches(draft: v.Draft) -> v.Plan:
     target = draft.target
     leader, follower, _ = draft.roles
     rule = target.rule("D631-16", "DINT-26", "DLD-02")
-    without_epoch = target.unless("AK-06", v.answers(rule, "refused"), v.answers(rule, "served"))
+    without_epoch = target.unless("AK-06", v.answers(rule, "refused"), v.serves(rule))
     for difference in ("AK-12", "AZ-05"):
-        without_epoch = target.unless(difference, without_epoch, v.answers(rule, "served"))
-    stale = target.unless("AZ-05", v.answers(rule, "refused"), v.answers(rule, "served"))
+        without_epoch = target.unless(difference, without_epoch, v.serves(rule))
+    stale = target.unless("AZ-05", v.answers(rule, "refused"), v.serves(rule))
     steps: list[v.Step] = [
-        v.Produce(as_="before", topic="u", records=BEFORE, expect=v.answers("LIVE-03", "served")),
+        v.Produce(as_="before", topic="u", records=BEFORE, expect=v.serves("LIVE-03")),
         v.inject("cut", v.CutParameters(from_=follower, to=leader)),
-        v.Produce(as_="missing", topic="u", node=leader, acks=1, records=ALONE, expect=v.answers("LIVE-03", "served")),
+        v.Produce(as_="missing", topic="u", node=leader, acks=1, records=ALONE, expect=v.serves("LIVE-03")),
         *_fetches("without-epoch", leader, follower, -1, without_epoch),
         *_fetches("stale", leader, follower, "stale", stale),
-        v.Produce(as_="more", topic="u", node=leader, acks=1, expect=v.answers("LIVE-03", "served")),
+        v.Produce(as_="more", topic="u", node=leader, acks=1, expect=v.serves("LIVE-03")),
         v.IsrIs(as_="alone", partition="u-0", is_=leader, expect=v.must("ISR-05")),
         v.logs_sole_isr("adopted", leader, "u-0", since="cut.injected"),
-        v.ProduceProbe(
-            as_="too-few",
-            node=leader,
-            topic="u",
-            acks="all",
-            repeat=2,
-            after=v.After(event="adopted.ended"),
-            expect=v.answers("ISR-08", "error:[19, 20]"),
+        v.produced_at(
+            "too-few", leader, "all", v.answers("ISR-08", "error:[19, 20]"), topic="u", repeat=2, after="adopted.ended"
         ),
         v.Heal(as_="mend", fault="cut"),
         v.IsrIs(as_="rejoined", partition="u-0", has=follower, expect=v.must("ISR-06")),
-        v.Produce(as_="afterwards", topic="u", records=10, expect=v.answers("LIVE-03", "served")),
+        v.Produce(as_="afterwards", topic="u", records=10, expect=v.serves("LIVE-03")),
     ]
     return draft.plan(
         steps,
-        v.StepDone(step="fetch-without-epoch"),
-        v.StepDone(step="fetch-stale"),
+        "fetch-without-epoch",
+        "fetch-stale",
         v.acknowledged(by="before", at_least=BEFORE),
         v.Acknowledged(by="missing", acks=1, at_least=ALONE, after="cut.proven"),
         topics=[_pair(leader, follower)],

@@ -25,7 +25,7 @@ def build(draft: v.Draft) -> v.Plan:
         ),
         v.TopicCreatedThrough(as_="goes-on", node=leader, expect=v.must("LIVE-02")),
     ]
-    return draft.plan(steps, v.StepDone(step="unknown"), v.acknowledged("unknown.ended"))
+    return draft.plan(steps, "unknown", v.acknowledged("unknown.ended"))
 
 
 def _create(name: str, broker: str, outcome: str, **topic: object) -> v.Step:

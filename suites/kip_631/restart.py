@@ -29,7 +29,7 @@ def inside_the_lease(draft: v.Draft) -> v.Plan:
             unchanged=("brokers",),
         ),
     ]
-    return draft.plan(steps, v.StepDone(step="predecessor"), v.acknowledged("restart.ended"))
+    return draft.plan(steps, "predecessor", v.acknowledged("restart.ended"))
 
 
 def _reclaimed(target: v.TargetFacts, broker: str, timing: v.Timing) -> list[v.Step]:
@@ -64,13 +64,8 @@ def everything(draft: v.Draft) -> v.Plan:
         v.acknowledged("restart.ended"),
         may_lose=True,
         afterwards=[
-            v.ProduceProbe(
-                as_="kept",
-                node="leader:t-0",
-                topic="t",
-                acks=1,
-                timeout_ms=5000,
-                expect=v.answers(target.rule("K631-15", "INT-06", "LD-26"), "served", "LD-44"),
+            v.produced_at(
+                "kept", "leader:t-0", 1, v.serves(target.rule("K631-15", "INT-06", "LD-26"), "LD-44"), timeout_ms=5000
             )
         ],
     )

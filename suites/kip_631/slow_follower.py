@@ -35,8 +35,8 @@ def lone_record(draft: v.Draft) -> v.Plan:
     ]
     return draft.plan(
         steps,
-        v.StepDone(step="leaves"),
-        v.StepDone(step="returns"),
+        "leaves",
+        "returns",
         topology=v.smallest_cluster(draft.target, other),
         topics=[v.topic([leader, slow], min_isr=1)],
         workload=v.WorkloadSpec(producers=(waits,), consumers=v.WORKLOAD.consumers),

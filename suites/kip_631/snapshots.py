@@ -51,7 +51,7 @@ def behind_the_log(draft: v.Draft) -> v.Plan:
         v.Heal(as_="restart", fault="away"),
         v.Logged(as_="fetched", node="$old", says="fetched the snapshot at", expect=v.must("D631-30", "K631-23")),
     ]
-    return draft.plan(steps, v.StepDone(step="fetched"), v.acknowledged("restart.ended"), settings=SETTINGS)
+    return draft.plan(steps, "fetched", v.acknowledged("restart.ended"), settings=SETTINGS)
 
 
 def _settings(broker: str) -> list[v.Step]:
@@ -73,7 +73,7 @@ def _settings(broker: str) -> list[v.Step]:
             },
             timeout_ms=5000,
             within_ms=v.LIVENESS_TIMEOUT_MS,
-            expect=v.answers("ADM-04", "served"),
+            expect=v.serves("ADM-04"),
         )
         for number, (name, how, value) in enumerate(changes, 1)
     ]
@@ -132,7 +132,7 @@ def killed_while_writing(draft: v.Draft) -> v.Plan:
         v.Logged(as_="loaded", node=victim, says="loaded the snapshot at", expect=v.must("K631-23", "D631-29")),
         *topics("after", leader),
     ]
-    return draft.plan(steps, v.StepDone(step="loaded"), v.acknowledged("restart.ended"), settings=SETTINGS)
+    return draft.plan(steps, "loaded", v.acknowledged("restart.ended"), settings=SETTINGS)
 
 
 def topics(name: str, broker: str) -> list[v.Step]:

@@ -34,11 +34,7 @@ def build(draft: v.Draft) -> v.Plan:
         *_requests("again-", target, deposed),
     ]
     return draft.timed(lease_ms=LEASE_MS).plan(
-        steps,
-        v.StepDone(step="fenced-member"),
-        v.StepDone(step="fetch-ahead"),
-        v.StepDone(step="again-fetch-ahead"),
-        v.StepDone(step="again-foreign-vote"),
+        steps, "fenced-member", "fetch-ahead", "again-fetch-ahead", "again-foreign-vote"
     )
 
 

@@ -20,13 +20,13 @@ def build(draft: v.Draft) -> v.Plan:
         v.MetadataFrom(as_="unseen", node=leader, lacks=new_broker, expect=v.must(admits)),
         v.Heal(as_="mend", fault="cut"),
         v.BrokerActive(as_="active", node=new_broker, expect=v.must(admits, "K631-26")),
-        v.MetadataProbe(as_="registered", node=new_broker, topic="t", expect=v.answers(admits, "served", "K631-42")),
+        v.MetadataProbe(as_="registered", node=new_broker, topic="t", expect=v.serves(admits, "K631-42")),
         v.TopicCreatedThrough(as_="useful", node=new_broker, expect=v.must("LIVE-01")),
     ]
     return draft.plan(
         steps,
-        v.StepDone(step="unregistered-produce"),
-        v.StepDone(step="registered"),
+        "unregistered-produce",
+        "registered",
         topology=v.smallest_cluster(target, follower, held_back=[new_broker]),
         topics=[v.topic([leader, follower])],
     )

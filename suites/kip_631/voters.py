@@ -64,9 +64,9 @@ def replaced(draft: v.Draft) -> v.Plan:
         v.goes_on(),
     ]
     return draft.timed(lease_ms=LEASE_MS).plan(
-        steps, v.StepDone(step="elected"), v.acknowledged("elected.ended"), topology=v.growing_cluster()
+        steps, "elected", v.acknowledged("elected.ended"), topology=v.growing_cluster()
     )
 
 
 def _committed() -> v.ExpectOutcome:
-    return v.answers("K631-06", "served")
+    return v.serves("K631-06")

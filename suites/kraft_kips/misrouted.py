@@ -67,12 +67,12 @@ def _asked(when: str, node: str, other: int) -> list[v.Step]:
     notified = v.answers("K1242-02", REBOOTSTRAP_REQUIRED)
     not_served = v.never_serves("K1242-02")
     return [
-        _hello(f"{when}-right", node, "$cluster", own, v.answers("K1242-01", "served")),
+        _hello(f"{when}-right", node, "$cluster", own, v.serves("K1242-01")),
         _hello(f"{when}-wrong-node", node, "$cluster", other, notified),
         _hello(f"{when}-wrong-cluster", node, OTHER_CLUSTER, own, notified),
         _hello(f"{when}-cluster-alone", node, OTHER_CLUSTER, ANY_NODE, not_served),
         _hello(f"{when}-node-alone", node, None, other, not_served),
-        _hello(f"{when}-unnamed", node, None, ANY_NODE, v.answers("K1242-03", "served")),
+        _hello(f"{when}-unnamed", node, None, ANY_NODE, v.serves("K1242-03")),
     ]
 
 

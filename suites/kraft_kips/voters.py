@@ -92,7 +92,7 @@ def leader_removed(draft: v.Draft) -> v.Plan:
         *_serves("K853-03"),
         v.Heal(as_="back", fault="dead"),
         _voters(target, "two", (2, 3), "K853-04"),
-        v.voter_added("added-again", 1, FIRST, directory=_directory(target, 1), expect=v.answers("K853-01", "served")),
+        v.voter_added("added-again", 1, FIRST, directory=_directory(target, 1), expect=v.serves("K853-01")),
         _voters(target, "all", v.CONTROLLER_IDS, "K853-01"),
         v.inject("next", v.KillParameters(nodes=SECOND)),
         *_serves("K853-06", again="-again"),
@@ -165,11 +165,7 @@ def _added(target: v.TargetFacts) -> list[v.Step]:
         v.inject("apart", v.IsolateParameters(nodes=SECOND, from_=THIRD)),
         *(
             v.voter_added(
-                f"added-{id}",
-                id,
-                v.node_name(id),
-                directory=_directory(target, id),
-                expect=v.answers("K853-01", "served"),
+                f"added-{id}", id, v.node_name(id), directory=_directory(target, id), expect=v.serves("K853-01")
             )
             for id in (2, 3)
         ),
@@ -179,7 +175,7 @@ def _added(target: v.TargetFacts) -> list[v.Step]:
 
 
 def _removed(target: v.TargetFacts, id: int) -> v.ApiProbe:
-    return v.voter_removed(f"removed-{id}", id, directory=_directory(target, id), expect=v.answers("K853-03", "served"))
+    return v.voter_removed(f"removed-{id}", id, directory=_directory(target, id), expect=v.serves("K853-03"))
 
 
 def _refused(target: v.TargetFacts, when: str) -> list[v.Step]:
@@ -224,7 +220,7 @@ def _voters(target: v.TargetFacts, as_: str, ids: Collection[int], requirement: 
         as_,
         draft=target.dialect not in v.SHIPPED_QUORUM,
         answer={f"{v.QUORUM}.current_voters[].replica_id": sorted(ids)},
-        expect=v.answers(requirement, "served"),
+        expect=v.serves(requirement),
     )
 
 

@@ -54,7 +54,7 @@ def appended_to_nothing_yet(draft: v.Draft) -> v.Plan:
     """The key exists, and the topic has no value of it."""
     key, value = "leader.replication.throttled.replicas", f"0:{BROKER_ID}"
     steps: list[v.Step] = [
-        v.configured("append", BROKER, "t", {key: value}, operation=APPEND, expect=v.answers("ADM-02", "served"))
+        v.configured("append", BROKER, "t", {key: value}, operation=APPEND, expect=v.serves("ADM-02"))
     ]
     return asking(draft, steps)
 
@@ -102,7 +102,7 @@ def two_keys_described(draft: v.Draft) -> v.Plan:
             timeout_ms=5000,
             body={"resources": [{"resource_type": TOPIC, "resource_name": "t", "configuration_keys": keys}]},
             answer={"results[0].configs[].name": keys},
-            expect=v.answers("ADM-03", "served"),
+            expect=v.serves("ADM-03"),
         )
     ]
     return asking(draft, steps)
@@ -198,9 +198,7 @@ def overrides_wiped(draft: v.Draft) -> v.Plan:
     """
 
     def refused(name: str) -> v.ProduceProbe:
-        return v.ProduceProbe(
-            as_=name, node=BROKER, topic="t", acks="all", timeout_ms=3000, expect=v.answers("ADM-04", "error:19")
-        )
+        return v.produced_at(name, BROKER, "all", v.answers("ADM-04", "error:19"), timeout_ms=3000)
 
     steps: list[v.Step] = [
         refused("before"),
@@ -245,7 +243,7 @@ def retention_forgotten(draft: v.Draft) -> v.Plan:
             version=9,
             timeout_ms=5000,
             body={"transactional_id": None, "acks": -1, "timeout": 4000, "topic_data": [data]},
-            expect=v.answers("ADM-04", "served"),
+            expect=v.serves("ADM-04"),
         ),
         v.configured("unrelated", BROKER, "", {"message.max.bytes": "2000000"}, of="broker"),
         # The broker looks for expired segments for the first time 30 s after its start.
@@ -258,7 +256,7 @@ def retention_forgotten(draft: v.Draft) -> v.Plan:
             timeout_ms=5000,
             body={"replica_id": -1, "isolation_level": 0, "topics": [{"name": "t", "partitions": [first]}]},
             answer={"topics[0].partitions[0].offset": 0},
-            expect=v.answers("ADM-04", "served"),
+            expect=v.serves("ADM-04"),
         ),
     ]
     settings = one_broker(log_retention_hours="876000", log_retention_check_interval_ms="500")
@@ -285,7 +283,7 @@ def topics_of_other_names(draft: v.Draft) -> v.Plan:
             timeout_ms=5000,
             body={"topics": [{"topic": "t", "partitions": [0]}]},
             answer={"results[].topics[].name": ["t"]},
-            expect=v.answers("ADM-03", "served"),
+            expect=v.serves("ADM-03"),
         ),
     ]
     return asking(draft, steps, log_dirs=2)
@@ -317,18 +315,11 @@ def replica_on_cordoned_directories(draft: v.Draft) -> v.Plan:
 
     named = [{"partition_index": 0, "broker_ids": [int(BROKER_ID)]}]
     steps: list[v.Step] = [
-        v.configured(
-            "cordon", BROKER, BROKER_ID, {"cordoned.log.dirs": "*"}, of="broker", expect=v.answers("ADM-04", "served")
-        ),
+        v.configured("cordon", BROKER, BROKER_ID, {"cordoned.log.dirs": "*"}, of="broker", expect=v.serves("ADM-04")),
         created("placed-by-the-cluster", 38, num_partitions=1, replication_factor=1, assignments=[]),
         created("placed-by-name", 39, num_partitions=-1, replication_factor=-1, assignments=named),
         v.configured(
-            "open-again",
-            BROKER,
-            BROKER_ID,
-            {"cordoned.log.dirs": ""},
-            of="broker",
-            expect=v.answers("ADM-04", "served"),
+            "open-again", BROKER, BROKER_ID, {"cordoned.log.dirs": ""}, of="broker", expect=v.serves("ADM-04")
         ),
     ]
     return asking(draft, steps)

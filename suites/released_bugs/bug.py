@@ -167,7 +167,7 @@ def asking(
     topic = v.TopicSpec(name="t", assignments=(replicas,) * partitions, config=config or {})
     return draft.plan(
         steps,
-        v.StepDone(step="whole"),
+        "whole",
         topology=small_cluster(draft.target, brokers, log_dirs=log_dirs),
         topics=[topic],
         workload=v.WorkloadSpec(),

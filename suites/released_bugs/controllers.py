@@ -43,9 +43,7 @@ def recreated_while_away(draft: v.Draft) -> v.Plan:
         v.Heal(as_="return", fault="kill"),
         v.BrokerActive(as_="back", node=away),
     ]
-    return draft.plan(
-        steps, v.StepDone(step="back"), topology=small_cluster(draft.target, 3), workload=v.WorkloadSpec()
-    )
+    return draft.plan(steps, "back", topology=small_cluster(draft.target, 3), workload=v.WorkloadSpec())
 
 
 @released_bug(
@@ -76,11 +74,11 @@ def voter_comes_back(draft: v.Draft) -> v.Plan:
         v.Heal(as_="mend", fault="cut"),
         v.Hold(after="mend.ended", ms=8000),
         v.TopicCreatedThrough(as_="works", node=BROKER, expect=v.must("LIVE-02")),
-        ask("stayed", "describe_quorum", 0, quorum, answer={epoch: "$epoch"}, expect=v.answers("CTRL-02", "served")),
+        ask("stayed", "describe_quorum", 0, quorum, answer={epoch: "$epoch"}, expect=v.serves("CTRL-02")),
     ]
     return draft.plan(
         steps,
-        v.StepDone(step="stayed"),
+        "stayed",
         topology=v.Topology(nodes=tuple(nodes)),
         topics=[v.topic([BROKER], min_isr=1)],
         workload=v.WorkloadSpec(),
@@ -115,13 +113,13 @@ def alone_and_unknowing(draft: v.Draft) -> v.Plan:
             node=alone,
             answer={"finalized_features_epoch": -1, "finalized_features[].name": []},
             within_ms=15_000,
-            expect=v.answers("ADM-03", "served"),
+            expect=v.serves("ADM-03"),
         ),
         v.Heal(as_="restart", fault="crash"),
     ]
     return draft.plan(
         steps,
-        v.StepDone(step="features"),
+        "features",
         topology=v.Topology(nodes=tuple(nodes)),
         topics=[v.topic([BROKER], min_isr=1)],
         workload=v.WorkloadSpec(),

@@ -37,7 +37,7 @@ def recreated_elsewhere(draft: v.Draft) -> v.Plan:
             body={"topics": None},
             answer={"error_code": 0, "results[error_code=0].topics[name=t].partitions[1].partition_index": None},
             timeout_ms=5000,
-            expect=v.answers("DISK-07", "served"),
+            expect=v.serves("DISK-07"),
         ),
         v.Heal(as_="mended", fault="broken"),
         v.Shutdown(as_="stop", nodes=BROKER),

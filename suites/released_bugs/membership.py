@@ -71,7 +71,7 @@ def static_member(rebalance_ms: int) -> list[v.Step]:
     return [
         coordinator_found(),
         joined("joined", join("", "i", 60_000), None, **first),
-        ask("synced", "sync_group", 3, sync, expect=v.answers("CRD-04", "served")),
+        ask("synced", "sync_group", 3, sync, expect=v.serves("CRD-04")),
         joined("restarted", join("", "i", rebalance_ms), binds={"second": "member_id"}),
     ]
 
@@ -123,8 +123,8 @@ def place_in_a_full_group(draft: v.Draft) -> v.Plan:
     """The group is as large as it may be. Its static member leaves for a restart, and takes its place again."""
     steps: list[v.Step] = [
         coordinator_found(),
-        beat("joined", "first", 0, within_ms=v.LIVENESS_TIMEOUT_MS, expect=v.answers("CRD-04", "served")),
-        beat("left-for-a-while", "first", -2, expect=v.answers("CRD-04", "served")),
-        beat("back", "second", 0, expect=v.answers("CRD-04", "served")),
+        beat("joined", "first", 0, within_ms=v.LIVENESS_TIMEOUT_MS, expect=v.serves("CRD-04")),
+        beat("left-for-a-while", "first", -2, expect=v.serves("CRD-04")),
+        beat("back", "second", 0, expect=v.serves("CRD-04")),
     ]
     return asking(draft, steps, settings=one_broker(group_consumer_max_size="1"))

@@ -47,7 +47,7 @@ def refused_commit_stays_pending(draft: v.Draft) -> v.Plan:
         coordinator_found(),
         committed("first", (1, ""), (1, ""), within_ms=v.LIVENESS_TIMEOUT_MS),
         committed("partly-refused", (2, ""), (2, too_long), expect=v.answers("CRD-02", "error:12")),
-        fetched("stable", 2, within_ms=5000, expect=v.answers("CRD-02", "served")),
+        fetched("stable", 2, within_ms=5000, expect=v.serves("CRD-02")),
     ]
     return asking(draft, steps, partitions=2)
 
@@ -90,12 +90,9 @@ def offsets_topic_deleted(draft: v.Draft) -> v.Plan:
         v.DeleteTopicProbe(as_="delete", node=BROKER, topic=OFFSETS, timeout_ms=5000),
         v.Hold(after="delete.ended", ms=2000),
         coordinator_found("found-again"),
-        committed("again", (8, ""), within_ms=v.LIVENESS_TIMEOUT_MS, expect=v.answers("CRD-03", "served")),
+        committed("again", (8, ""), within_ms=v.LIVENESS_TIMEOUT_MS, expect=v.serves("CRD-03")),
         fetched(
-            "kept",
-            answer={"topics[0].partitions[0].committed_offset": 8},
-            within_ms=10_000,
-            expect=v.answers("CRD-03", "served"),
+            "kept", answer={"topics[0].partitions[0].committed_offset": 8}, within_ms=10_000, expect=v.serves("CRD-03")
         ),
     ]
     return asking(draft, steps)
@@ -121,7 +118,7 @@ def colon_in_a_share_group(draft: v.Draft) -> v.Plan:
             timeout_ms=5000,
             body={"key_type": SHARE, "coordinator_keys": ["a:b:Wq5JrJ0cQEaJ7h9pVQ3dPA:0"]},
             within_ms=v.LIVENESS_TIMEOUT_MS,
-            expect=v.answers("CRD-01", "served"),
+            expect=v.serves("CRD-01"),
         )
     ]
     settings = one_broker(share_coordinator_state_topic_replication_factor="1")
@@ -142,7 +139,7 @@ def colon_in_a_share_group(draft: v.Draft) -> v.Plan:
 def commit_with_append_time(draft: v.Draft) -> v.Plan:
     steps: list[v.Step] = [
         coordinator_found(version=0),
-        committed_by_old_client("commit", 7, expect=v.answers("CRD-03", "served")),
+        committed_by_old_client("commit", 7, expect=v.serves("CRD-03")),
     ]
     settings = one_broker(log_message_timestamp_type="LogAppendTime")
     return asking(draft, steps, settings=settings)
@@ -173,7 +170,7 @@ def expired_on_load(draft: v.Draft) -> v.Plan:
             version=2,
             answer={"topics[0].partitions[0].committed_offset": 7},
             within_ms=15_000,
-            expect=v.answers("CRD-03", "served"),
+            expect=v.serves("CRD-03"),
         ),
     ]
     settings = one_broker(inter_broker_protocol_version="2.0", offsets_retention_check_interval_ms="1000")

@@ -30,14 +30,12 @@ def alone_in_the_isr(draft: v.Draft) -> v.Plan:
     steps: list[v.Step] = [
         v.Produce(as_="before", topic="t", records=5, acks="all"),
         v.inject("stop", v.PauseParameters(nodes=tuple(followers))),
-        v.ProduceProbe(
-            as_="one-record", node=leader, topic="t", acks="all", timeout_ms=15_000, expect=v.answers("HW-05", "served")
-        ),
+        v.produced_at("one-record", leader, "all", v.serves("HW-05"), timeout_ms=15_000),
         v.Heal(as_="go-on", fault="stop"),
     ]
     return draft.timed(session_ms=SESSION_MS, lag_ms=LAG_MS).plan(
         steps,
-        v.StepDone(step="one-record"),
+        "one-record",
         topology=v.zookeeper_cluster(controller=leader),
         topics=[v.topic([leader, *followers], min_isr=1)],
         workload=v.WorkloadSpec(),
@@ -54,7 +52,7 @@ def _logs_on(name: str, node: str, topics: list[str], requirement: str | None = 
         answer={"results[].topics[name=t].name": topics},
         timeout_ms=5000,
         within_ms=15_000,
-        expect=None if requirement is None else v.answers(requirement, "served"),
+        expect=None if requirement is None else v.serves(requirement),
     )
 
 
@@ -83,7 +81,7 @@ def cancelled_reassignment(draft: v.Draft) -> v.Plan:
     ]
     return draft.plan(
         steps,
-        v.StepDone(step="removed"),
+        "removed",
         topology=v.zookeeper_cluster(controller=SECOND),
         topics=[v.topic([FIRST, SECOND], min_isr=1)],
         workload=v.WorkloadSpec(),
@@ -116,12 +114,12 @@ def dead_replica_kept(draft: v.Draft) -> v.Plan:
             answer={"topics": []},
             timeout_ms=5000,
             within_ms=15_000,
-            expect=v.answers("ADM-05", "served"),
+            expect=v.serves("ADM-05"),
         ),
     ]
     return draft.plan(
         steps,
-        v.StepDone(step="ended"),
+        "ended",
         topology=small_cluster(draft.target, 3),
         topics=[v.topic([FIRST, SECOND], min_isr=1)],
         workload=v.WorkloadSpec(),

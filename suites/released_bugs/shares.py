@@ -65,9 +65,9 @@ def records_of_a_new_partition(draft: v.Draft) -> v.Plan:
         start_offset("reads", 0, -1),
         v.CreatePartitionsProbe(as_="grow", node=BROKER, topic="t", count=2, timeout_ms=5000),
         v.LeaderIs(as_="grown", partition="t-1", is_=BROKER),
-        v.ProduceProbe(as_="record", node=BROKER, topic="t", partition=1, acks="all", timeout_ms=5000),
+        v.produced_at("record", BROKER, "all", partition=1, timeout_ms=5000),
         member("learns", 2),
-        start_offset("from-its-begin", 1, 0, v.answers("CRD-03", "served")),
+        start_offset("from-its-begin", 1, 0, v.serves("CRD-03")),
     ]
     return asking(draft, steps, settings=SETTINGS)
 
@@ -102,7 +102,7 @@ def state_of_a_leader() -> list[v.Step]:
             within_ms=v.LIVENESS_TIMEOUT_MS,
         ),
         ask("read-by-the-leader", "read_share_group_state", 0, of_topic(leader_epoch=7)),
-        write("by-the-leader", 3, 7, 50, v.answers("CRD-02", "served")),
+        write("by-the-leader", 3, 7, 50, v.serves("CRD-02")),
     ]
 
 
@@ -152,7 +152,7 @@ def state_read_without_an_epoch(draft: v.Draft) -> v.Plan:
             0,
             of_topic(leader_epoch=-1),
             answer={"results[0].partitions[0].start_offset": 50},
-            expect=v.answers("CRD-01", "served"),
+            expect=v.serves("CRD-01"),
         ),
     ]
     return asking(draft, steps, settings=SETTINGS)

@@ -60,14 +60,14 @@ def newest_timestamp(draft: v.Draft) -> v.Plan:
     batch = {"records": [{"value": f"r-{place}", "timestamp": each} for place, each in enumerate(times)]}
     partition = {"partition_index": 0, "current_leader_epoch": -1, "timestamp": MAX_TIMESTAMP}
     steps: list[v.Step] = [
-        records("batch", batch, expect=v.answers("LIVE-03", "served")),
+        records("batch", batch, expect=v.serves("LIVE-03")),
         ask(
             "newest",
             "list_offsets",
             7,
             {"replica_id": -1, "isolation_level": 0, "topics": [{"name": "t", "partitions": [partition]}]},
             answer={"topics[0].partitions[0].offset": 1, "topics[0].partitions[0].timestamp": times[1]},
-            expect=v.answers("ADM-03", "served"),
+            expect=v.serves("ADM-03"),
         ),
     ]
     return asking(draft, steps)
@@ -113,15 +113,12 @@ def pending_offsets_expired(draft: v.Draft) -> v.Plan:
             3,
             {**producer, "group_id": GROUP, **member, "topics": [{"name": "t", "partitions": [offset]}]},
             within_ms=10_000,
-            expect=v.answers("CRD-03", "served"),
+            expect=v.serves("CRD-03"),
         ),
         v.Hold(after="offset.ended", ms=5000),
-        ask("commit", "end_txn", 3, {**producer, "committed": True}, expect=v.answers("CRD-03", "served")),
+        ask("commit", "end_txn", 3, {**producer, "committed": True}, expect=v.serves("CRD-03")),
         fetched(
-            "kept",
-            answer={"topics[0].partitions[0].committed_offset": 5},
-            within_ms=10_000,
-            expect=v.answers("CRD-03", "served"),
+            "kept", answer={"topics[0].partitions[0].committed_offset": 5}, within_ms=10_000, expect=v.serves("CRD-03")
         ),
     ]
     settings = one_broker(offsets_retention_check_interval_ms="1000")
@@ -191,13 +188,13 @@ def late_end(draft: v.Draft) -> v.Plan:
     steps: list[v.Step] = [
         *session(),
         with_partitions("first", (0,)),
-        ended("first-ended", v.answers("TXN-01", "served")),
+        ended("first-ended", v.serves("TXN-01")),
         state_is(
             "first-complete", "CompleteCommit", within_ms=10_000, binds={"now": "transaction_states[0].producer_epoch"}
         ),
         with_partitions("second", (0,), "$now"),
         ended("late", v.never_serves("TXN-01")),
-        state_is("goes-on", "Ongoing", v.answers("TXN-01", "served")),
-        ended("second-ended", v.answers("TXN-01", "served"), "$now"),
+        state_is("goes-on", "Ongoing", v.serves("TXN-01")),
+        ended("second-ended", v.serves("TXN-01"), "$now"),
     ]
     return asking(draft, steps)

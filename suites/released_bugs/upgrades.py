@@ -24,11 +24,11 @@ DEADLINE_MS = 300_000
 def removed_setting(draft: v.Draft) -> v.Plan:
     """A topic has a setting that the new release no longer knows; another one of its settings is changed."""
     steps: list[v.Step] = [
-        v.configured("before", FIRST, "t", {"retention.ms": "86400000"}, expect=v.answers("ADM-02", "served")),
+        v.configured("before", FIRST, "t", {"retention.ms": "86400000"}, expect=v.serves("ADM-02")),
         v.Roll(as_="new-controller", node=CONTROLLER, release="new"),
         v.Roll(as_="new-broker", node=FIRST, release="new"),
         v.LeaderIs(as_="back", partition="t-0", is_=FIRST, expect=v.must("UPG-02")),
-        v.configured("after", FIRST, "t", {"retention.ms": "172800000"}, expect=v.answers("UPG-06", "served")),
+        v.configured("after", FIRST, "t", {"retention.ms": "172800000"}, expect=v.serves("UPG-06")),
     ]
     return _patient(asking(draft, steps, config={"message.format.version": "2.8"}))
 
@@ -87,7 +87,7 @@ def transactions_in_a_mixed_cluster(draft: v.Draft) -> v.Plan:
     alone = tuple((broker,) for broker in v.BROKER_IDS[:2])
     plan = draft.plan(
         steps,
-        v.StepDone(step="new"),
+        "new",
         framed=False,
         topology=small_cluster(draft.target, 2),
         topics=[v.TopicSpec(name="t", assignments=alone, config={"min.insync.replicas": "1"})],

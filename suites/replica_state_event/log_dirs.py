@@ -63,25 +63,15 @@ def fails(which: FailingReplica, draft: v.Draft) -> v.Plan:
         v.inject("fail", failure),
         _noticed(which, broker),
         v.ReplicaOffline(as_="offline", node=broker, partition="t-0", expect=v.must("DRSE-06")),
-        v.ProduceProbe(
-            as_="failed", node=broker, topic="t", acks=1, repeat=2, expect=v.answers("DRSE-10", "error:56", "RSE-04")
-        ),
-        v.ProduceProbe(
-            as_="other",
-            node=broker,
-            topic="u",
-            acks=1,
-            timeout_ms=3000,
-            repeat=2,
-            expect=v.answers("DRSE-06", "served"),
-        ),
+        v.produced_at("failed", broker, 1, v.answers("DRSE-10", "error:56", "RSE-04"), repeat=2),
+        v.produced_at("other", broker, 1, v.serves("DRSE-06"), topic="u", timeout_ms=3000, repeat=2),
         v.goes_on(),
         *([] if level == "base" else _no_znode(target, broker)),
         *restored(broker),
     ]
     return draft.plan(
         steps,
-        v.StepDone(step="other"),
+        "other",
         v.acknowledged("offline.ended", before="repaired.begun"),
         topology=two_dirs(controller),
         topics=[v.topic([leader, follower, controller]), v.topic([broker, controller], name="u", min_isr=1)],
@@ -163,7 +153,7 @@ def _stays(leader: str) -> list[v.Step]:
     """Expect that the leader stays: it knows that it cannot serve the partition, and the controller does not."""
     return [
         v.LeaderIs(as_="moved", partition="t-0", is_not=leader, within_ms=3000, expect=v.never("RSE-33")),
-        v.ProduceProbe(as_="failed", node=leader, topic="t", acks=1, repeat=2, expect=v.answers("DRSE-10", "error:56")),
+        v.produced_at("failed", leader, 1, v.answers("DRSE-10", "error:56"), repeat=2),
     ]
 
 
@@ -194,7 +184,7 @@ def controller_dies(draft: v.Draft) -> v.Plan:
             node=controller,
             broker=leader,
             topics=(v.EventTopic(topic="t", partitions=(0,)),),
-            expect=v.answers("RSE-22", "served"),
+            expect=v.serves("RSE-22"),
         ),
         v.inject("kill", v.KillParameters(nodes=controller)),
         v.ActiveController(as_="elected", is_not=controller, expect=v.must("INT-66")),
@@ -205,7 +195,7 @@ def controller_dies(draft: v.Draft) -> v.Plan:
         *restored(leader),
     ]
     return draft.timed(session_ms=4000).plan(
-        steps, v.StepDone(step="offline"), v.acknowledged("restart.ended"), topology=two_dirs(controller)
+        steps, "offline", v.acknowledged("restart.ended"), topology=two_dirs(controller)
     )
 
 
@@ -240,4 +230,4 @@ def late_event(draft: v.Draft) -> v.Plan:
         v.ReplicaOffline(as_="offline", node=follower, partition="t-0", within_ms=1000, expect=v.never("RSE-24")),
         v.IsrIs(as_="left-again", partition="t-0", lacks=follower, within_ms=500, expect=v.never("RSE-24")),
     ]
-    return draft.plan(steps, v.StepDone(step="again"), v.acknowledged("restart.ended"), topology=two_dirs(controller))
+    return draft.plan(steps, "again", v.acknowledged("restart.ended"), topology=two_dirs(controller))

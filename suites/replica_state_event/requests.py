@@ -59,7 +59,7 @@ def refused(draft: v.Draft) -> v.Plan:
     ]
     return draft.plan(
         steps,
-        v.StepDone(step="type-unknown-topic"),
+        "type-unknown-topic",
         v.acknowledged("type-unknown-topic.ended"),
         topology=v.zookeeper_cluster(controller=controller),
         topics=[
@@ -82,17 +82,12 @@ def accepted(draft: v.Draft) -> v.Plan:
     common = {"node": "active-controller", "broker": broker}
     steps: list[v.Step] = [
         v.ReplicaStateEventProbe.model_validate(
-            {
-                "as": "of-a-topic",
-                **common,
-                "topics": (v.EventTopic(topic="t"),),
-                "expect": v.answers("RSE-28", "served"),
-            }
+            {"as": "of-a-topic", **common, "topics": (v.EventTopic(topic="t"),), "expect": v.serves("RSE-28")}
         ),
         v.IsrIs(as_="left-t", partition="t-0", lacks=broker, expect=v.must("RSE-28")),
         v.ReplicaOffline(as_="offline-t", node=broker, partition="t-0", expect=v.must("RSE-29", "RSE-23")),
         v.LeaderIs(as_="keeps-u", partition="u-0", is_=broker, within_ms=1000, expect=v.must("RSE-28")),
-        v.ReplicaStateEventProbe.model_validate({"as": "of-all", **common, "expect": v.answers("RSE-27", "served")}),
+        v.ReplicaStateEventProbe.model_validate({"as": "of-all", **common, "expect": v.serves("RSE-27")}),
         v.LeaderIs(as_="left-u", partition="u-0", is_not=broker, expect=v.must("RSE-27")),
         v.Shutdown(as_="stop", nodes=broker),
         v.Start(as_="start", nodes=broker),
@@ -101,7 +96,7 @@ def accepted(draft: v.Draft) -> v.Plan:
     ]
     return draft.plan(
         steps,
-        v.StepDone(step="left-u"),
+        "left-u",
         v.acknowledged("start.ended"),
         topology=v.zookeeper_cluster(controller=controller),
         topics=[v.topic([leader, broker, controller]), v.topic([broker, leader], name="u", min_isr=1)],

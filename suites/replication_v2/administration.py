@@ -10,7 +10,7 @@ TOPIC_EXISTS, ALREADY_MOVING = "error:36", "error:60"
 
 
 def _served(requirement: str) -> v.ExpectOutcome:
-    return v.answers(requirement, "served")
+    return v.serves(requirement)
 
 
 @v.replication_v2_scenario(
@@ -46,7 +46,7 @@ def topics(draft: v.Draft) -> v.Plan:
         log.has_line("closed", other, log.completed("close-replica", "made-1"), v.must("LD-46")),
         v.MetadataProbe(as_="unknown", node=follower, topic="made", repeat=2, expect=v.answers("DLD-19", "error:3")),
     ]
-    return draft.plan(steps, v.StepDone(step="closed"), v.StepDone(step="unknown"), v.acknowledged("delete.ended"))
+    return draft.plan(steps, "closed", "unknown", v.acknowledged("delete.ended"))
 
 
 def _limited(topic: str, asked: str) -> list[v.Step]:
@@ -103,9 +103,7 @@ def moves(draft: v.Draft) -> v.Plan:
         ),
         v.ReassignProbe(as_="give-up", node=leader, partition="t-0", expect=v.answers("DLD-30", "error:42")),
         v.Backlog(as_="waits", node=added, at_least=1, expect=v.must("LD-39")),
-        v.ProduceProbe(
-            as_="goes-on", node=leader, topic="t", acks="all", timeout_ms=5000, expect=v.answers("LD-74", "served")
-        ),
+        v.produced_at("goes-on", leader, "all", v.serves("LD-74"), timeout_ms=5000),
         v.Heal(as_="restart", fault="kill"),
         v.AssignmentIs(as_="moved", partition="t-0", is_=(leader, added), expect=v.must("LD-76")),
         v.znode_present(
@@ -116,9 +114,5 @@ def moves(draft: v.Draft) -> v.Plan:
         v.ReassignProbe(as_="nothing", node=leader, partition="t-0", expect=v.answers("DLD-30", "error:85")),
     ]
     return draft.timed(session_ms=4000).plan(
-        steps,
-        v.StepDone(step="listed"),
-        v.StepDone(step="nothing"),
-        v.acknowledged("moved.ended"),
-        topics=[v.topic([leader, follower])],
+        steps, "listed", "nothing", v.acknowledged("moved.ended"), topics=[v.topic([leader, follower])]
     )

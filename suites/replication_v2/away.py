@@ -29,16 +29,12 @@ def created_again(draft: v.Draft) -> v.Plan:
     """Another topic of the same name moves to the broker in the end: it holds no record of the old one."""
     leader, away, _ = draft.roles
     again: list[v.Step] = [
-        v.ReassignProbe(
-            as_="hand-over", node=leader, partition="gone-0", to=away, expect=v.answers("DLD-18", "served")
-        ),
+        v.ReassignProbe(as_="hand-over", node=leader, partition="gone-0", to=away, expect=v.serves("DLD-18")),
         v.AssignmentIs(as_="handed-over", partition="gone-0", is_=away, expect=v.must("LD-76")),
         v.LeaderIs(as_="leads", partition="gone-0", is_=away, expect=v.must("LD-78")),
         # Its epoch is later than the old topic's and its ISR is written: from now on it serves clients.
         log.has_line("serves", away, r"gone-0: leads on at leader epoch [1-9]", v.must("LD-46")),
-        v.FetchProbe(
-            as_="only", node=away, topic="gone", offset=NEW, timeout_ms=5000, expect=v.answers("LD-46", "served")
-        ),
+        v.FetchProbe(as_="only", node=away, topic="gone", offset=NEW, timeout_ms=5000, expect=v.serves("LD-46")),
         v.FetchProbe(as_="nothing-old", node=away, topic="gone", offset=NEW + 1, expect=v.answers("LD-46", "error:1")),
     ]
     return _deleted(draft, again, "nothing-old")
@@ -48,25 +44,21 @@ def _deleted(draft: v.Draft, again: list[v.Step], last: str) -> v.Plan:
     leader, away, other = draft.roles
     recreate: list[v.Step] = [
         v.CreateTopicProbe(
-            as_="again", node=other, topic="gone", replicas=2, timeout_ms=10_000, expect=v.answers("LD-57", "served")
+            as_="again", node=other, topic="gone", replicas=2, timeout_ms=10_000, expect=v.serves("LD-57")
         ),
         v.LeaderIs(as_="led-anew", partition="gone-0", expect=v.must("LD-35")),
         v.IsrIs(as_="shared-anew", partition="gone-0", has=(leader, other), expect=v.must("LD-53")),
-        v.Produce(as_="new", topic="gone", acks=1, records=NEW, expect=v.answers("LD-55", "served")),
+        v.Produce(as_="new", topic="gone", acks=1, records=NEW, expect=v.serves("LD-55")),
     ]
     absent = v.MetadataProbe(as_="nowhere", node=away, topic="gone", repeat=3, expect=v.answers("LD-04", "error:3"))
     steps: list[v.Step] = [
-        v.CreateTopicProbe(
-            as_="create", node=leader, topic="gone", timeout_ms=10_000, expect=v.answers("LD-58", "served")
-        ),
+        v.CreateTopicProbe(as_="create", node=leader, topic="gone", timeout_ms=10_000, expect=v.serves("LD-58")),
         v.LeaderIs(as_="led", partition="gone-0", expect=v.must("LD-35")),
         v.IsrIs(as_="shared", partition="gone-0", has=(leader, away, other), expect=v.must("LD-53")),
-        v.Produce(as_="old", topic="gone", acks=1, records=OLD, expect=v.answers("LD-55", "served")),
+        v.Produce(as_="old", topic="gone", acks=1, records=OLD, expect=v.serves("LD-55")),
         v.inject("kill", v.KillParameters(nodes=away)),
         v.Registered(as_="left", node=away, is_=False, expect=v.must("LD-10")),
-        v.DeleteTopicProbe(
-            as_="delete", node=leader, topic="gone", timeout_ms=10_000, expect=v.answers("DLD-12", "served")
-        ),
+        v.DeleteTopicProbe(as_="delete", node=leader, topic="gone", timeout_ms=10_000, expect=v.serves("DLD-12")),
         v.znode_absent("deleted", "/brokers/topics/gone", v.must("LD-64")),
         v.znode_absent("done", "/brokers/partitions_reassigned/gone/0", v.must("LD-66")),
         *(recreate if again else []),
@@ -75,7 +67,7 @@ def _deleted(draft: v.Draft, again: list[v.Step], last: str) -> v.Plan:
         v.BrokerActive(as_="returned", node=away, expect=v.must("LD-27")),
         *(again or [absent]),
     ]
-    return draft.plan(steps, v.StepDone(step="old"), v.StepDone(step=last), v.acknowledged("restart.ended"))
+    return draft.plan(steps, "old", last, v.acknowledged("restart.ended"))
 
 
 @v.replication_v2_scenario(
@@ -103,7 +95,7 @@ def created(draft: v.Draft) -> v.Plan:
             for broker in (away, coordinator)
         ),
         v.CreateTopicProbe(
-            as_="again", node=leader, topic="late", replicas=1, timeout_ms=10_000, expect=v.answers("LD-63", "served")
+            as_="again", node=leader, topic="late", replicas=1, timeout_ms=10_000, expect=v.serves("LD-63")
         ),
         v.znode_present("created", "/brokers/topics/late/0/replicas", v.must("LD-61"), has=f"[{v.node_id(leader)}]"),
         v.znode_absent("cleaned", "/brokers/partitions_reassigned/late/0", v.must("LD-61")),
@@ -116,9 +108,7 @@ def created(draft: v.Draft) -> v.Plan:
         v.AssignmentIs(as_="as-created", partition="late-0", is_=leader, expect=v.must("LD-42")),
         v.IsrIs(as_="on-its-own", partition="late-0", is_=leader, expect=v.must("LD-42")),
     ]
-    return draft.timed(session_ms=LONG_SESSION_MS).plan(
-        steps, v.StepDone(step="left-over"), v.StepDone(step="created"), v.acknowledged("wake.ended")
-    )
+    return draft.timed(session_ms=LONG_SESSION_MS).plan(steps, "left-over", "created", v.acknowledged("wake.ended"))
 
 
 @v.replication_v2_scenario(
@@ -129,9 +119,7 @@ def reassigned(draft: v.Draft) -> v.Plan:
     leader, old, away = draft.roles
     steps: list[v.Step] = [
         v.inject("sleep", v.PauseParameters(nodes=away)),
-        v.ReassignProbe(
-            as_="move", node=leader, partition="t-0", to=(leader, away), expect=v.answers("DLD-18", "served")
-        ),
+        v.ReassignProbe(as_="move", node=leader, partition="t-0", to=(leader, away), expect=v.serves("DLD-18")),
         log.has_line("asked", leader, log.requested("start-replica", "t-0", away), v.must("LD-37")),
         v.Registered(as_="given-up", node=away, is_=False, expect=v.must("LD-10")),
         log.has_line("not-before", leader, log.reached("close-replica-sent", "t-0"), v.never("LD-74"), within_ms=500),
@@ -143,7 +131,7 @@ def reassigned(draft: v.Draft) -> v.Plan:
         log.has_line("closed", old, log.completed("close-replica", "t-0"), v.must("LD-46")),
     ]
     return draft.timed(session_ms=3000).plan(
-        steps, v.StepDone(step="moved"), v.acknowledged("moved.ended"), topics=[v.topic([leader, old])]
+        steps, "moved", v.acknowledged("moved.ended"), topics=[v.topic([leader, old])]
     )
 
 
@@ -157,11 +145,9 @@ def silent(draft: v.Draft) -> v.Plan:
     """
     leader, old, new = draft.roles
     steps: list[v.Step] = [
-        v.Produce(as_="before", topic="u", records=20, idempotent=True, expect=v.answers("LIVE-03", "served")),
+        v.Produce(as_="before", topic="u", records=20, idempotent=True, expect=v.serves("LIVE-03")),
         v.inject("kill", v.KillParameters(nodes=old)),
-        v.ReassignProbe(
-            as_="move", node=leader, partition="u-0", to=(leader, new), expect=v.answers("DLD-18", "served")
-        ),
+        v.ReassignProbe(as_="move", node=leader, partition="u-0", to=(leader, new), expect=v.serves("DLD-18")),
         log.has_line("asked", leader, log.requested("close-replica", "u-0", old), v.must("LD-74")),
         v.IsrIs(as_="out", partition="u-0", lacks=old, expect=v.must("DLD-09", "DLD-07")),
         v.AssignmentIs(as_="moved", partition="u-0", is_=(leader, new), expect=v.must("LD-75")),
@@ -171,12 +157,10 @@ def silent(draft: v.Draft) -> v.Plan:
     ]
     return draft.plan(
         steps,
-        v.StepDone(step="moved"),
-        v.StepDone(step="closes"),
+        "moved",
+        "closes",
         v.acknowledged(by="after", at_least=20),
         topics=[v.topic([leader, old], name="u", min_isr=1)],
         workload=v.WorkloadSpec(),
-        afterwards=[
-            v.Produce(as_="after", topic="u", records=20, idempotent=True, expect=v.answers("LIVE-03", "served"))
-        ],
+        afterwards=[v.Produce(as_="after", topic="u", records=20, idempotent=True, expect=v.serves("LIVE-03"))],
     )

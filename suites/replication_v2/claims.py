@@ -23,12 +23,8 @@ def taken(draft: v.Draft) -> v.Plan:
         v.Bind(as_="epoch", value=f"broker-epoch:{original}"),
         v.Bind(as_="leader-epoch", value="leader-epoch:t-0"),
         v.inject("duplicate", v.DuplicateParameters(node=duplicate.name)),
-        v.CreateTopicProbe(
-            as_="create", node=other, topic="brief", timeout_ms=10_000, expect=v.answers("LD-58", "served")
-        ),
-        v.DeleteTopicProbe(
-            as_="delete", node=other, topic="brief", timeout_ms=10_000, expect=v.answers("LD-64", "served")
-        ),
+        v.CreateTopicProbe(as_="create", node=other, topic="brief", timeout_ms=10_000, expect=v.serves("LD-58")),
+        v.DeleteTopicProbe(as_="delete", node=other, topic="brief", timeout_ms=10_000, expect=v.serves("LD-64")),
         log.has_line("original-drains", original, log.completed("close-replica", "brief-0"), v.must("DLD-01")),
         v.MetadataProbe(
             as_="duplicate-metadata", node=duplicate.name, topic="t", timeout_ms=500, expect=v.never_serves("DLD-01")
@@ -40,14 +36,14 @@ def taken(draft: v.Draft) -> v.Plan:
         ),
         v.BrokerEpochAbove(as_="ousted", node=original, value="$epoch", within_ms=300, expect=v.never("DLD-01")),
         v.LeaderIs(as_="deposed", partition="t-0", is_not=original, within_ms=300, expect=v.never("DLD-01")),
-        *v.service_probes("original", original, v.answers("DLD-01", "served"), repeat=1),
+        *v.service_probes("original", original, v.serves("DLD-01"), repeat=1),
         v.goes_on(),
         v.Heal(as_="duplicate-is-gone", fault="duplicate"),
     ]
     return draft.timed(lease_ms=3000).plan(
         steps,
-        v.StepDone(step="refused"),
-        v.StepDone(step="original-metadata"),
+        "refused",
+        "original-metadata",
         v.acknowledged("refused.ended"),
         topology=v.zookeeper_cluster(more=[duplicate]),
     )
@@ -80,8 +76,5 @@ def after_expiry(draft: v.Draft) -> v.Plan:
         v.Start(as_="original-starts", nodes=original),
     ]
     return draft.plan(
-        steps,
-        v.StepDone(step="taken"),
-        v.acknowledged("duplicate-dies.ended"),
-        topology=v.zookeeper_cluster(more=[duplicate]),
+        steps, "taken", v.acknowledged("duplicate-dies.ended"), topology=v.zookeeper_cluster(more=[duplicate])
     )

@@ -35,7 +35,7 @@ def silent(draft: v.Draft) -> v.Plan:
     ]
     return draft.plan(
         steps,
-        v.StepDone(step=f"alone-{leader}-produce"),
+        f"alone-{leader}-produce",
         v.acknowledged("mend.ended"),
         topology=v.zookeeper_cluster(servers=3),
         may_lose=True,

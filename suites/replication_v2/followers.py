@@ -40,9 +40,7 @@ def slow_to_be_notified(draft: v.Draft) -> v.Plan:
     asked = log.requested("close-replica", "t-0", follower)
     steps: list[v.Step] = [
         v.inject("deaf", v.StallParameters(from_=follower, to="zookeeper")),
-        v.ReassignProbe(
-            as_="move", node=leader, partition="t-0", to=(leader, other), expect=v.answers("DLD-18", "served")
-        ),
+        v.ReassignProbe(as_="move", node=leader, partition="t-0", to=(leader, other), expect=v.serves("DLD-18")),
         log.has_line("asked", leader, asked, v.must("LD-39")),
         v.Backlog(as_="waits", node=follower, is_=1, expect=v.must("LD-08")),
         log.has_line("not-yet", follower, log.received("close-replica", "t-0"), v.never("LD-21"), within_ms=1000),
@@ -53,7 +51,7 @@ def slow_to_be_notified(draft: v.Draft) -> v.Plan:
         v.AssignmentIs(as_="moved", partition="t-0", is_=(leader, other), expect=v.must("LD-76")),
     ]
     return draft.timed(session_ms=LONG_SESSION_MS).plan(
-        steps, v.StepDone(step="closes"), v.acknowledged("deaf.proven", before="mend.begun")
+        steps, "closes", v.acknowledged("deaf.proven", before="mend.begun")
     )
 
 
@@ -79,21 +77,15 @@ def full(draft: v.Draft) -> v.Plan:
         for each in range(QUEUE - 1)
     ]
     steps: list[v.Step] = [
-        v.CreateTopicProbe(
-            as_="create", node=leader, topic="one", timeout_ms=10_000, expect=v.answers("LD-58", "served")
-        ),
+        v.CreateTopicProbe(as_="create", node=leader, topic="one", timeout_ms=10_000, expect=v.serves("LD-58")),
         v.inject("kill", v.KillParameters(nodes=away)),
         v.Registered(as_="left", node=away, is_=False, expect=v.must("LD-10")),
         *starts,
-        v.DeleteTopicProbe(
-            as_="delete", node=leader, topic="one", timeout_ms=10_000, expect=v.answers("DLD-12", "served")
-        ),
+        v.DeleteTopicProbe(as_="delete", node=leader, topic="one", timeout_ms=10_000, expect=v.serves("DLD-12")),
         v.znode_present("shrunk", queue, v.must("DLD-14"), has='"shrunk":1'),
         v.Backlog(as_="only-to-close", node=away, is_=1, expect=v.must("LD-40")),
         *closes,
-        v.ReassignProbe(
-            as_="move", node=leader, partition="t-0", to=(leader, other), expect=v.answers("DLD-18", "served")
-        ),
+        v.ReassignProbe(as_="move", node=leader, partition="t-0", to=(leader, other), expect=v.serves("DLD-18")),
         log.has_line(
             "squeezed-in", leader, log.requested("close-replica", "t-0", away), v.never("LD-40"), within_ms=3000
         ),
@@ -115,4 +107,4 @@ def full(draft: v.Draft) -> v.Plan:
         v.AssignmentIs(as_="moved", partition="t-0", is_=(leader, other), expect=v.must("LD-76")),
         v.MetadataProbe(as_="nowhere", node=away, topic="one", expect=v.answers("LD-04", "error:3")),
     ]
-    return draft.plan(steps, v.StepDone(step="shrunk"), v.StepDone(step="full"), v.acknowledged("restart.ended"))
+    return draft.plan(steps, "shrunk", "full", v.acknowledged("restart.ended"))

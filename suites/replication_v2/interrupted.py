@@ -30,7 +30,7 @@ def moved(step: str, outside: bool, draft: v.Draft) -> v.Plan:
     leader, follower, duplicate = draft.roles
     to = (follower, duplicate) if outside else (duplicate, leader)
     steps: list[v.Step] = [
-        v.ReassignProbe(as_="move", node=leader, partition="t-0", to=to, expect=v.answers("DLD-18", "served")),
+        v.ReassignProbe(as_="move", node=leader, partition="t-0", to=to, expect=v.serves("DLD-18")),
         v.inject("kill", v.KillParameters(nodes=leader), when=v.LogLine(says=log.reached(step, "t-0"))),
         v.LeaderIs(as_="led", partition="t-0", is_not=leader, expect=v.must("DLD-10")),
         v.Heal(as_="restart", fault="kill"),
@@ -39,9 +39,7 @@ def moved(step: str, outside: bool, draft: v.Draft) -> v.Plan:
         v.znode_absent("done", "/brokers/partitions_reassigned/t/0", v.must("DLD-11")),
         v.LeaderIs(as_="leads", partition="t-0", is_not=leader if outside else None, expect=v.must("LIVE-01")),
     ]
-    return draft.plan(
-        steps, v.StepDone(step="moved"), v.acknowledged("moved.ended"), topics=[v.topic([leader, follower])]
-    )
+    return draft.plan(steps, "moved", v.acknowledged("moved.ended"), topics=[v.topic([leader, follower])])
 
 
 for _outside, _where in ((False, "inside"), (True, "outside")):

@@ -45,7 +45,7 @@ def killed(draft: v.Draft) -> v.Plan:
 def _only_the_leader(asked: str, asking: str) -> list[v.Step]:
     """Expect that a follower refuses requests that only the leader may answer."""
     return [
-        v.ProduceProbe(as_="not-to-a-follower", node=asked, topic="t", acks=1, expect=v.answers("LD-67", "error:6")),
+        v.produced_at("not-to-a-follower", asked, 1, v.answers("LD-67", "error:6")),
         v.ReplicaFetchProbe(
             as_="not-from-a-follower", node=asked, topic="t", broker=asking, expect=v.answers("LD-79", "error:6")
         ),
@@ -71,14 +71,14 @@ def waits(draft: v.Draft) -> v.Plan:
         v.inject("kill", v.KillParameters(nodes=leader)),
         v.LeaderIs(as_="moved", partition="t-0", is_not=leader, expect=v.must("LD-50")),
         v.Bind(as_="new", node="leader:t-0"),
-        v.ProduceProbe(as_="not-yet", node="$new", topic="t", acks=1, repeat=5, expect=v.answers("DLD-06", "error:6")),
+        v.produced_at("not-yet", "$new", 1, v.answers("DLD-06", "error:6"), repeat=5),
         v.fetched("nor-its-follower", guest, "t", 0, repeat=5, every_ms=200, expect=v.answers("DRACK-05", "error:6")),
         v.IsrIs(as_="at-last", partition="t-0", is_=("$new", guest), expect=v.must("LD-52")),
         v.goes_on("LD-55"),
     ]
     return draft.plan(
         steps,
-        v.StepDone(step="not-yet"),
+        "not-yet",
         v.acknowledged("at-last.ended"),
         topology=v.zookeeper_cluster(more=[v.fourth_broker(LATE_TO_STAND)]),
         topics=[v.topic([leader, *others, guest], min_isr=1)],
@@ -97,14 +97,13 @@ def paused(draft: v.Draft) -> v.Plan:
         v.Bind(as_="broker-epoch", value=f"broker-epoch:{leader}"),
         v.inject("sleep", v.PauseParameters(nodes=leader)),
         *(
-            v.ProduceProbe(
-                as_=f"asleep-{acks}",
-                node=leader,
-                topic="t",
-                acks=acks,
+            v.produced_at(
+                f"asleep-{acks}",
+                leader,
+                acks,
+                v.never_serves("DLD-15"),
                 background=True,
                 timeout_ms=6 * draft.timing.session_ms,
-                expect=v.never_serves("DLD-15"),
             )
             for acks in (1, "all")
         ),
@@ -115,7 +114,7 @@ def paused(draft: v.Draft) -> v.Plan:
         v.BrokerActive(as_="returned", node=leader, expect=v.must("DLD-16")),
         v.IsrIs(as_="rejoined", partition="t-0", has=leader, expect=v.must("LD-49")),
     ]
-    return draft.plan(steps, v.StepDone(step="asleep-1"), v.StepDone(step="asleep-all"), v.acknowledged("moved.ended"))
+    return draft.plan(steps, "asleep-1", "asleep-all", v.acknowledged("moved.ended"))
 
 
 @v.replication_v2_scenario(
@@ -135,7 +134,7 @@ def two_die(draft: v.Draft) -> v.Plan:
         v.Heal(as_="second-returns", fault="second-dies"),
         v.Heal(as_="first-returns", fault="first-dies"),
     ]
-    return draft.plan(steps, v.StepDone(step="later"), v.acknowledged("first-returns.ended"), may_lose=True)
+    return draft.plan(steps, "later", v.acknowledged("first-returns.ended"), may_lose=True)
 
 
 @v.replication_v2_scenario(
@@ -161,10 +160,10 @@ def between_its_writes(draft: v.Draft) -> v.Plan:
     ]
     return draft.plan(
         steps,
-        v.StepDone(step="taken"),
-        v.StepDone(step="never-twice"),
+        "taken",
+        "never-twice",
         topics=[v.topic([other], min_isr=1), v.topic([leader, follower], name="u", min_isr=1)],
-        afterwards=[v.MetadataProbe(as_="known", node=other, topic="u", expect=v.answers("DLD-19", "served"))],
+        afterwards=[v.MetadataProbe(as_="known", node=other, topic="u", expect=v.serves("DLD-19"))],
     )
 
 
@@ -210,17 +209,14 @@ def replaced_unheard(draft: v.Draft) -> v.Plan:
         v.ZnodeStep(as_="depose", action="delete", path="/brokers/topics/t/0/leader"),
         v.LeaderEpochAbove(as_="replaced", partition="t-0", value="$epoch", expect=v.must("DLD-04")),
         # A follower lags only if there is something that it lacks.
-        v.ProduceProbe(as_="believes", node=leader, topic="t", acks=1),
+        v.produced_at("believes", leader, 1),
         v.Logged(as_="drops-them", node=leader, says=r"\bt-0: asks for ISR", after=v.After(event="deaf.injected")),
         v.IsrIs(as_="overwritten", partition="t-0", is_=leader, within_ms=1000, expect=v.never("ISR-02")),
         v.Heal(as_="hears", fault="deaf"),
         v.goes_on(),
     ]
     return draft.timed(session_ms=HEARD_MS, lag_ms=DROPPED_MS).plan(
-        steps,
-        v.OutcomeSeen(step="believes", outcome="served"),
-        v.StepDone(step="drops-them"),
-        v.acknowledged("hears.ended"),
+        steps, v.OutcomeSeen(step="believes", outcome="served"), "drops-them", v.acknowledged("hears.ended")
     )
 
 

@@ -61,11 +61,7 @@ def without_zookeeper(fault: FromZooKeeper, draft: v.Draft) -> v.Plan:
         *(_returns(leader) if fault is not replies_lost else []),
         v.BrokerActive(as_="active", node=leader, expect=v.must("DLD-16")),
     ]
-    return draft.plan(
-        steps,
-        v.StepDone(step="alone-produce"),
-        v.acknowledged("mend.ended" if fault is replies_lost else "moved.ended"),
-    )
+    return draft.plan(steps, "alone-produce", v.acknowledged("mend.ended" if fault is replies_lost else "moved.ended"))
 
 
 def _moves(leader: str) -> list[v.Step]:
@@ -122,28 +118,18 @@ def without_followers(fault: FromFollowers, draft: v.Draft) -> v.Plan:
     steps: list[v.Step] = [
         v.Bind(as_="epoch", value="leader-epoch:t-0"),
         fault(leader, followers),
-        v.ProduceProbe(
-            as_="unheard",
-            node=leader,
-            topic="t",
-            acks="all",
-            timeout_ms=1000,
-            expect=v.never_serves("LD-72", "LD-17", "LD-69"),
-        ),
+        v.produced_at("unheard", leader, "all", v.never_serves("LD-72", "LD-17", "LD-69"), timeout_ms=1000),
         v.IsrIs(as_="alone", partition="t-0", is_=leader, expect=v.must("LD-70", "LD-23")),
-        v.ProduceProbe(
-            as_="too-few",
-            node=leader,
-            topic="t",
-            acks="all",
+        v.produced_at(
+            "too-few",
+            leader,
+            "all",
+            v.answers("DLD-23", "error:[19, 20]"),
             repeat=3,
             timeout_ms=3000,
-            after=v.After(event="alone.ended"),
-            expect=v.answers("DLD-23", "error:[19, 20]"),
+            after="alone.ended",
         ),
-        v.ProduceProbe(
-            as_="leads", node=leader, topic="t", acks=1, timeout_ms=3000, expect=v.answers("LD-68", "served")
-        ),
+        v.produced_at("leads", leader, 1, v.serves("LD-68"), timeout_ms=3000),
         v.LeaderIs(
             as_="deposed", partition="t-0", is_not=leader, within_ms=draft.timing.session_ms, expect=v.never("LD-01")
         ),
@@ -151,6 +137,4 @@ def without_followers(fault: FromFollowers, draft: v.Draft) -> v.Plan:
         v.Heal(as_="mend", fault="cut"),
         v.IsrIs(as_="together", partition="t-0", has=(leader, *followers), expect=v.must("LD-71")),
     ]
-    return draft.plan(
-        steps, v.StepDone(step="too-few"), v.acknowledged("together.ended"), topics=[v.topic([leader, *followers])]
-    )
+    return draft.plan(steps, "too-few", v.acknowledged("together.ended"), topics=[v.topic([leader, *followers])])

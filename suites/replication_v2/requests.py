@@ -43,7 +43,7 @@ def former_leader(draft: v.Draft) -> v.Plan:
         v.LeaderEpochAbove(as_="another", partition="t-0", value="$epoch", within_ms=200, expect=v.never("LD-03")),
         v.goes_on(),
     ]
-    return draft.plan(steps, v.StepDone(step="ignores"), v.StepDone(step="starts-now"), v.acknowledged("back.ended"))
+    return draft.plan(steps, "ignores", "starts-now", v.acknowledged("back.ended"))
 
 
 @v.replication_v2_scenario(
@@ -67,13 +67,11 @@ def lifecycle(draft: v.Draft) -> v.Plan:
         log.has_line("closed-itself", leader, log.completed("close-replica", "t-0"), v.must("LD-46")),
     ]
     steps: list[v.Step] = [
-        v.ReassignProbe(as_="move", node=added, partition="t-0", to=to, expect=v.answers("DLD-18", "served")),
+        v.ReassignProbe(as_="move", node=added, partition="t-0", to=to, expect=v.serves("DLD-18")),
         *life,
         v.AssignmentIs(as_="moved", partition="t-0", is_=to, expect=v.must("LD-78")),
         v.LeaderIs(as_="led", partition="t-0", is_=follower, expect=v.must("LD-29")),
         v.IsrIs(as_="in-sync", partition="t-0", is_=to, expect=v.must("LD-76")),
-        v.MetadataProbe(as_="known", node=leader, topic="t", expect=v.answers("DLD-19", "served")),
+        v.MetadataProbe(as_="known", node=leader, topic="t", expect=v.serves("DLD-19")),
     ]
-    return draft.plan(
-        steps, v.StepDone(step="closed-itself"), v.acknowledged("led.ended"), topics=[v.topic([leader, follower])]
-    )
+    return draft.plan(steps, "closed-itself", v.acknowledged("led.ended"), topics=[v.topic([leader, follower])])

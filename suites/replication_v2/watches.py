@@ -49,11 +49,7 @@ def counted(replicas: int, draft: v.Draft) -> v.Plan:
         v.LeaderEpochAbove(as_="next", partition="many-7-0", value=0, expect=v.must("LD-31")),
     ]
     plan = draft.timed(session_ms=LONG_SESSION_MS, lag_ms=LONG_SESSION_MS).plan(
-        steps,
-        v.StepDone(step="counted"),
-        v.StepDone(step="next"),
-        v.acknowledged(),
-        topics=[v.topic([leader], min_isr=1), *_many(replicas)],
+        steps, "counted", "next", v.acknowledged(), topics=[v.topic([leader], min_isr=1), *_many(replicas)]
     )
     return plan.model_copy(update={"deadline_ms": DEADLINE_MS})
 
@@ -103,8 +99,8 @@ def no_herd(draft: v.Draft) -> v.Plan:
     ]
     return draft.plan(
         steps,
-        v.StepDone(step="u-moved"),
-        v.StepDone(step="v-moved"),
+        "u-moved",
+        "v-moved",
         v.acknowledged("v-moved.ended"),
         topics=[v.topic(replicas, name=name, min_isr=1) for name, replicas in topics.items()],
     )
