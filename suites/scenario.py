@@ -160,7 +160,7 @@ class Draft:
         topics: Sequence[TopicSpec] | None = None,
         deviations: Sequence[Deviation] = (),
         topology: Topology | None = None,
-        workload: WorkloadSpec = WORKLOAD,
+        workload: WorkloadSpec | None = WORKLOAD,
         may_lose: bool = False,
         security: Literal["plaintext", "sasl"] = "plaintext",
         settings: NodeSettings | None = None,
@@ -174,9 +174,10 @@ class Draft:
         `framed=False`: the steps are all that there are.
 
         Without topics it has the topic `t` on all three brokers, without a topology the smallest cluster of the
-        target's design. `may_lose`: a target that lists the loss of acknowledged records may show it here.
+        target's design. `workload=None`: no clients. `may_lose`: a target that lists the loss of acknowledged records
+        may show it here.
         """
-        target = self.target
+        target, workload = self.target, workload or WorkloadSpec()
         if may_lose:
             workload, deviations = workload_with_losses(target), expected_losses(target, "may")
         topics = [topic(self.roles)] if topics is None else topics

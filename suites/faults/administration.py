@@ -8,13 +8,13 @@ from typing import Any
 from fencepost.suites import vocabulary as v
 
 TOPIC, ABSENT = "t", "no-such-topic"
-TOPICS, BROKERS = 2, 4
-"""The types of topics and of brokers, in requests about settings; the broker without a name stands for all."""
+TOPICS = 2
+"""The type of topics in requests about settings."""
 LIMIT, DEFAULT_LIMIT = "200", "1048588"
 """Values of max.message.bytes: the one that a change sets, and the one that holds without."""
 KEPT_MS = "7200000"
 """Value of retention.ms, which no change of another setting may change, nor one of the default of all brokers."""
-DEFAULT = {"name": "log.retention.ms", "config_operation": 0, "value": "3600000"}
+DEFAULT = {"log.retention.ms": "3600000"}
 SMALL, LARGE = "x" * 10, "x" * 300
 """Values of records, below and above the limit."""
 ANSWER_MS = 5000
@@ -52,18 +52,13 @@ def asked(draft: v.Draft) -> v.Plan:
         "whole",
         topology=v.smallest_cluster(target, leader),
         topics=[replicas.model_copy(update={"config": config})],
-        workload=v.WorkloadSpec(),
-        afterwards=[v.Produce(as_="afterwards", topic=TOPIC, records=10, idempotent=True, expect=v.serves("LIVE-03"))],
+        workload=None,
+        afterwards=[v.burst("afterwards", TOPIC, 10)],
     )
 
 
-def _ask(as_: str, node: str, api: str, body: Mapping[str, Any], expect: v.ExpectOutcome, **more: Any) -> v.Step:
-    return v.ApiProbe(as_=as_, node=node, api=api, body=dict(body), expect=expect, timeout_ms=ANSWER_MS, **more)
-
-
 def _creation(name: str, replicas: int, *, validate_only: bool) -> dict[str, Any]:
-    topic = {"name": name, "num_partitions": 1, "replication_factor": replicas, "assignments": [], "configs": []}
-    return {"topics": [topic], "timeout": ANSWER_MS, "validate_only": validate_only}
+    return {"topics": [v.new_topic(name, replicas)], "timeout": ANSWER_MS, "validate_only": validate_only}
 
 
 def _growth(name: str, count: int, *, validate_only: bool) -> dict[str, Any]:
@@ -76,15 +71,15 @@ def _validated(leader: str) -> list[v.Step]:
     served = v.serves("ADM-01")
     topics = {"topics": [{"name": TOPIC}], "allow_auto_topic_creation": False}
     return [
-        _ask("create-only", leader, "create_topics", _creation("v", 1, validate_only=True), served),
-        _ask("grow-only", leader, "create_partitions", _growth(TOPIC, 3, validate_only=True), served),
+        v.ask("create-only", leader, "create_topics", _creation("v", 1, validate_only=True), served),
+        v.ask("grow-only", leader, "create_partitions", _growth(TOPIC, 3, validate_only=True), served),
         v.configured("set-only", leader, TOPIC, {"max.message.bytes": LIMIT}, validate_only=True, expect=served),
         *(
-            _ask(f"{name}-only", leader, api, body, v.answers("ADM-01", error))
+            v.ask(f"{name}-only", leader, api, body, v.answers("ADM-01", error))
             for name, api, body, error in _mistakes(validate_only=True)
         ),
         v.MetadataProbe(as_="not-created", node=leader, topic="v", expect=v.answers("ADM-01", UNKNOWN_TOPIC)),
-        _ask("not-grown", leader, "metadata", topics, served, answer={"topics[0].partitions[].partition_index": [0]}),
+        v.ask("not-grown", leader, "metadata", topics, served, answer={"topics[0].partitions[].partition_index": [0]}),
         _values("not-set", leader, {"max.message.bytes": DEFAULT_LIMIT}, "ADM-01"),
     ]
 
@@ -120,7 +115,9 @@ def _mistaken(leader: str) -> list[v.Step]:
         ("nothing-to-cancel", "alter_partition_reassignments", cancelled, NOT_MOVED),
         ("beyond-the-end", "delete_records", deleted, "error:1"),
     ]
-    steps = [_ask(name, leader, api, body, v.answers("ADM-02", error)) for name, api, body, error in more]
+    steps: list[v.Step] = [
+        v.ask(name, leader, api, body, v.answers("ADM-02", error)) for name, api, body, error in more
+    ]
     steps.append(
         v.DeleteTopicProbe(as_="absent-deleted", node=leader, topic=ABSENT, expect=v.answers("ADM-02", UNKNOWN_TOPIC))
     )
@@ -131,79 +128,44 @@ def _metadata_log_named(leader: str) -> list[v.Step]:
     """Ask for a topic that would share its name and its directory with the log of the controllers."""
     creation = _creation("__cluster_metadata", 1, validate_only=True)
     expect = v.answers("ADM-02", "error:[17,29,42]")
-    return [_ask("metadata-log", leader, "create_topics", creation, expect)]
+    return [v.ask("metadata-log", leader, "create_topics", creation, expect)]
 
 
 def _described(leader: str, brokers: list[str]) -> list[v.Step]:
     """Ask for descriptions: each has what was asked for, and nothing else."""
     served = v.serves("ADM-03")
-    keys = ["max.message.bytes", "retention.ms"]
-    settings = {"resources": [{"resource_type": TOPICS, "resource_name": TOPIC, "configuration_keys": keys}]}
-    dirs = {"topics": [{"topic": TOPIC, "partitions": [0]}]}
+    ids = sorted(map(v.node_id, brokers))
     return [
-        _ask("two-keys", leader, "describe_configs", settings, served, answer={"results[0].configs[].name": keys}),
+        v.described("two-keys", leader, TOPIC, ["max.message.bytes", "retention.ms"], served),
         _values("their-values", leader, {"max.message.bytes": DEFAULT_LIMIT, "retention.ms": KEPT_MS}, "ADM-03"),
-        _ask("log-dirs", leader, "describe_log_dirs", dirs, served, answer={"results[].topics[].name": [TOPIC]}),
-        _ask(
-            "cluster",
-            leader,
-            "describe_cluster",
-            {},
-            served,
-            answer={"brokers[].broker_id": sorted(map(v.node_id, brokers))},
-        ),
+        v.described_log_dirs("log-dirs", leader, served, {"results[].topics[].name": [TOPIC]}, topic=TOPIC),
+        v.ask("cluster", leader, "describe_cluster", {}, served, answer={"brokers[].broker_id": ids}),
     ]
 
 
 def _values(as_: str, broker: str, values: Mapping[str, str], requirement: str) -> v.Step:
     """Claim the values of settings of the topic, by the description of this broker."""
-    resource = {"resource_type": TOPICS, "resource_name": TOPIC, "configuration_keys": list(values)}
-    return _ask(
-        as_,
-        broker,
-        "describe_configs",
-        {"resources": [resource]},
-        v.serves(requirement),
-        answer={f"results[0].configs[name={key}].value": value for key, value in values.items()},
-        within_ms=v.LIVENESS_TIMEOUT_MS,
-    )
+    answer = {v.setting(key): value for key, value in values.items()}
+    within = v.LIVENESS_TIMEOUT_MS
+    return v.described(as_, broker, TOPIC, list(values), v.serves(requirement), answer=answer, within_ms=within)
 
 
 def _settings_changed(leader: str, brokers: list[str]) -> list[v.Step]:
     """Change a setting, and give it up again: it takes effect, and the other one keeps its value."""
     served = v.serves("ADM-04")
+    limited = {"max.message.bytes": LIMIT, "retention.ms": KEPT_MS}
+    usual = {"max.message.bytes": DEFAULT_LIMIT, "retention.ms": KEPT_MS}
+    within: dict[str, Any] = {"within_ms": v.LIVENESS_TIMEOUT_MS}
     return [
         v.produced("large-before", leader, TOPIC, [{"value": LARGE}], expect=served),
         v.configured("limit", leader, TOPIC, {"max.message.bytes": LIMIT}, expect=served),
-        *(
-            _values(f"limit-on-{each}", each, {"max.message.bytes": LIMIT, "retention.ms": KEPT_MS}, "ADM-04")
-            for each in brokers
-        ),
-        v.produced(
-            "large",
-            leader,
-            TOPIC,
-            [{"value": LARGE}],
-            within_ms=v.LIVENESS_TIMEOUT_MS,
-            expect=v.answers("ADM-04", TOO_LARGE),
-        ),
+        *(_values(f"limit-on-{broker}", broker, limited, "ADM-04") for broker in brokers),
+        v.produced("large", leader, TOPIC, [{"value": LARGE}], expect=v.answers("ADM-04", TOO_LARGE), **within),
         v.produced("small", leader, TOPIC, [{"value": SMALL}], expect=served),
-        _ask(
-            "default-of-all",
-            leader,
-            "incremental_alter_configs",
-            {
-                "resources": [{"resource_type": BROKERS, "resource_name": "", "configs": [DEFAULT]}],
-                "validate_only": False,
-            },
-            served,
-        ),
+        v.configured("default-of-all", leader, "", DEFAULT, of="broker", expect=served),
         v.configured("no-limit", leader, TOPIC, {"max.message.bytes": None}, expect=served),
-        *(
-            _values(f"default-on-{each}", each, {"max.message.bytes": DEFAULT_LIMIT, "retention.ms": KEPT_MS}, "ADM-04")
-            for each in brokers
-        ),
-        v.produced("large-again", leader, TOPIC, [{"value": LARGE}], within_ms=v.LIVENESS_TIMEOUT_MS, expect=served),
+        *(_values(f"default-on-{broker}", broker, usual, "ADM-04") for broker in brokers),
+        v.produced("large-again", leader, TOPIC, [{"value": LARGE}], expect=served, **within),
     ]
 
 
@@ -218,17 +180,11 @@ def _moved(leader: str, follower: str, other: str, *, cancels: bool) -> list[v.S
     def has(as_: str, *replicas: str) -> v.Step:
         return v.AssignmentIs(as_=as_, partition=partition, is_=replicas, expect=v.must("ADM-05"))
 
+    listing = {"topics": None, "timeout": ANSWER_MS}
     cancelled = [
         v.ReassignProbe(as_="cancel", node=leader, partition=partition, expect=accepted),
         has("as-before", leader, follower),
-        _ask(
-            "nothing-moves",
-            leader,
-            "list_partition_reassignments",
-            {"topics": None, "timeout": ANSWER_MS},
-            served,
-            answer={"topics[].name": []},
-        ),
+        v.ask("nothing-moves", leader, "list_partition_reassignments", listing, served, answer={"topics[].name": []}),
     ]
     refused = v.answers("ADM-02", "error:42")
     move_again = v.ReassignProbe(
@@ -237,9 +193,10 @@ def _moved(leader: str, follower: str, other: str, *, cancels: bool) -> list[v.S
     assigned = {
         "topics": [{"name": TOPIC, "count": 2, "assignments": [{"broker_ids": [v.node_id(leader), v.node_id(other)]}]}]
     }
-    dirs = {"topics": [{"topic": TOPIC, "partitions": [0]}]}
     return [
-        _ask("grow", leader, "create_partitions", {**assigned, "timeout": ANSWER_MS, "validate_only": False}, accepted),
+        v.ask(
+            "grow", leader, "create_partitions", {**assigned, "timeout": ANSWER_MS, "validate_only": False}, accepted
+        ),
         v.LeaderIs(as_="grown", partition=f"{TOPIC}-1", is_=leader, expect=v.must("ADM-05")),
         v.inject("unheard", v.CutParameters(from_=other, to=leader)),
         v.ReassignProbe(as_="move", node=leader, partition=partition, to=(leader, other), expect=accepted),
@@ -247,13 +204,12 @@ def _moved(leader: str, follower: str, other: str, *, cancels: bool) -> list[v.S
         v.Heal(as_="heard", fault="unheard"),
         *([move_again] if cancels else []),
         has("moved", leader, other),
-        _ask(
+        v.described_log_dirs(
             "left-nothing",
             follower,
-            "describe_log_dirs",
-            dirs,
             served,
-            answer={"results[].topics[].name": []},
+            {"results[].topics[].name": []},
+            topic=TOPIC,
             within_ms=v.LIVENESS_TIMEOUT_MS,
         ),
     ]

@@ -49,8 +49,8 @@ def empty_follower(draft: v.Draft) -> v.Plan:
         "known",
         "afterwards",
         topics=[v.topic([leader, successor, empty], name="u")],
-        workload=v.WorkloadSpec(),
-        afterwards=[v.Produce(as_="afterwards", topic="u", records=10, idempotent=True, expect=v.serves("LIVE-03"))],
+        workload=None,
+        afterwards=[v.burst("afterwards", "u", 10)],
     )
 
 
@@ -94,7 +94,7 @@ def second_death(second: Literal["silent", "slow"], draft: v.Draft) -> v.Plan:
     if second == "slow":
         answers = v.inject("unheard", v.SlowParameters(from_=last, to=successor, latency_ms=LATE_MS, streams="replies"))
     steps: list[v.Step] = [
-        v.Produce(as_="before", topic="u", records=BEFORE, idempotent=True, expect=v.serves("LIVE-03")),
+        v.burst("before", "u", BEFORE),
         *v.held_unreported(leader, last, successor, UNREPORTED, end=BEFORE + UNREPORTED),
         v.Heal(as_="released", fault="slow"),
         _committed(leader, BEFORE + UNREPORTED),
@@ -108,7 +108,7 @@ def second_death(second: Literal["silent", "slow"], draft: v.Draft) -> v.Plan:
         v.IsrIs(as_="in-sync", partition="u-0", has=last),
         v.inject("successor-dies", v.KillParameters(nodes=successor)),
         v.LeaderIs(as_="leads", partition="u-0", is_=last, expect=v.must(moved, "ISR-06")),
-        v.Produce(as_="others", topic="u", records=10, idempotent=True, expect=v.serves("LIVE-03")),
+        v.burst("others", "u", 10),
     ]
     return draft.plan(
         steps,
@@ -116,8 +116,8 @@ def second_death(second: Literal["silent", "slow"], draft: v.Draft) -> v.Plan:
         *_acknowledged("leader-dies"),
         v.acknowledged(by="others", at_least=10),
         topics=[v.topic([leader, successor, last], name="u", min_isr=1)],
-        workload=v.WorkloadSpec(),
-        afterwards=[v.Produce(as_="afterwards", topic="u", records=10, idempotent=True, expect=v.serves("LIVE-03"))],
+        workload=None,
+        afterwards=[v.burst("afterwards", "u", 10)],
     )
 
 

@@ -27,7 +27,7 @@ def build(draft: v.Draft) -> v.Plan:
     leads = v.must(target.rule("D631-07", "INT-28", "LD-31"))
     stays_away = target.differs("AK-14")
     steps: list[v.Step] = [
-        v.Produce(as_="before", topic="u", records=BEFORE, idempotent=True, expect=v.serves("LIVE-03")),
+        v.burst("before", "u", BEFORE),
         v.inject("stall", v.StallParameters(from_=follower, to=leader)),
         v.produced_at("waits", leader, "all", v.never_serves("ISR-08"), topic="w", timeout_ms=3 * LAG_MS),
         v.IsrIs(as_="left", partition="w-0", is_=leader, expect=v.must("ISR-05")),
@@ -45,8 +45,8 @@ def build(draft: v.Draft) -> v.Plan:
         v.acknowledged(by="before", at_least=BEFORE),
         topology=v.smallest_cluster(target, other),
         topics=[v.topic([leader, follower], name=name) for name in ("u", "w")],
-        workload=v.WorkloadSpec(),
-        afterwards=[v.Produce(as_="afterwards", topic="u", records=10, idempotent=True, expect=v.serves("LIVE-03"))],
+        workload=None,
+        afterwards=[v.burst("afterwards", "u", 10)],
     )
 
 
@@ -81,18 +81,14 @@ def _alone(leader: str, follower: str, leads: v.Expect, stays_away: bool) -> lis
 
 def _readable(as_: str, leader: str) -> v.Step:
     """Ask a leader for the end that consumers may read to, until it is that of all records so far."""
-    return v.ApiProbe(
-        as_=as_,
-        node=leader,
-        api="list_offsets",
+    return v.listed(
+        as_,
+        leader,
+        "u",
+        v.END,
         version=2,
-        body={
-            "replica_id": -1,
-            "isolation_level": 0,
-            "topics": [{"name": "u", "partitions": [{"partition_index": 0, "timestamp": -1}]}],
-        },
-        answer={"topics[0].partitions[0].offset": BEFORE},
-        timeout_ms=5000,
+        epoch=None,
+        answer={f"{v.LISTED}.offset": BEFORE},
         within_ms=v.LIVENESS_TIMEOUT_MS,
         expect=v.serves("HW-06"),
     )

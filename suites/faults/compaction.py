@@ -80,7 +80,7 @@ def last_of_each_key(draft: v.Draft) -> v.Plan:
         settings=v.NodeSettings(broker={"log.cleaner.backoff.ms": "200"}),
         topology=topology.model_copy(update={"nodes": tuple(nodes)}),
         topics=[_keyed(v.topic(replicas, name=COPIED)), _keyed(v.topic([leader], name=ALONE, min_isr=1))],
-        workload=v.WorkloadSpec(),
+        workload=None,
     )
 
 
@@ -90,16 +90,7 @@ def _keyed(topic: v.TopicSpec) -> v.TopicSpec:
 
 def _id(broker: str) -> v.Step:
     body = {"transactional_id": None, "transaction_timeout": 60_000, "producer_id": -1, "producer_epoch": -1}
-    return v.ApiProbe(
-        as_="id",
-        node=broker,
-        api="init_producer_id",
-        version=4,
-        body=body,
-        timeout_ms=5000,
-        within_ms=v.LIVENESS_TIMEOUT_MS,
-        binds={"id": "producer_id"},
-    )
+    return v.ask_until("id", broker, "init_producer_id", body, version=4, binds={"id": "producer_id"})
 
 
 def _written(topic: str, leader: str) -> list[v.Step]:

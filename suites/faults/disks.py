@@ -90,14 +90,13 @@ def _started_without(broker: str, target: v.TargetFacts) -> list[v.Step]:
         v.Shutdown(as_="stop-without", nodes=broker),
         v.Start(as_="start-without", nodes=broker),
         v.BrokerActive(as_="back-without", node=broker, expect=returned),
-        v.ApiProbe(
-            as_="not-made-anew",
-            node=broker,
-            api="describe_log_dirs",
-            body={"topics": None},
-            answer={f"results[error_code={STORAGE_ERROR}].error_code": STORAGE_ERROR},
+        v.described_log_dirs(
+            "not-made-anew",
+            broker,
+            v.serves("DSTO-01"),
+            {f"results[error_code={STORAGE_ERROR}].error_code": STORAGE_ERROR},
             within_ms=v.LIVENESS_TIMEOUT_MS,
-            expect=v.serves("DSTO-01"),
+            timeout_ms=1000,
         ),
         *_repaired(broker, "gone", "-again"),
     ]

@@ -28,20 +28,20 @@ def build(draft: v.Draft) -> v.Plan:
     leader, other, follower = draft.roles
     moved = target.rule("D631-07", "INT-28", "LD-31")
     steps: list[v.Step] = [
-        v.Produce(as_="before", topic="u", records=BEFORE, idempotent=True, expect=v.serves("LIVE-03")),
+        v.burst("before", "u", BEFORE),
         # The follower has another partition of this leader, so that it keeps the connection.
         v.inject("late", v.StallParameters(from_=follower, to=leader, streams="replies")),
         *_move(target, 1, (other, leader, follower)),
         *_move(target, 2, (leader, other, follower)),
         v.learns_leader("asks", follower, "u-0", leader, v.must("META-01")),
         *_move(target, 3, (other, leader, follower)),
-        v.Produce(as_="during", topic="u", records=DURING, idempotent=True, expect=v.serves("LIVE-03")),
+        v.burst("during", "u", DURING),
         *_move(target, 4, (leader, other, follower)),
         v.learns_leader("follows", follower, "u-0", leader, v.must("META-01")),
         v.inject("they-die", v.KillParameters(nodes=(leader, other))),
         v.Heal(as_="answered", fault="late"),
         v.LeaderIs(as_="leads", partition="u-0", is_=follower, expect=v.must(moved, "ISR-06")),
-        v.Produce(as_="others", topic="u", records=5, idempotent=True, expect=v.serves("LIVE-03")),
+        v.burst("others", "u", 5),
     ]
     return draft.timed(lag_ms=LAG_MS).plan(
         steps,
@@ -52,8 +52,8 @@ def build(draft: v.Draft) -> v.Plan:
             v.topic([leader, follower], name="kept", min_isr=1),
         ],
         topology=v.smallest_cluster(target, other),
-        workload=v.WorkloadSpec(),
-        afterwards=[v.Produce(as_="afterwards", topic="u", records=10, idempotent=True, expect=v.serves("LIVE-03"))],
+        workload=None,
+        afterwards=[v.burst("afterwards", "u", 10)],
     )
 
 
@@ -74,14 +74,7 @@ def _move(target: v.TargetFacts, number: int, replicas: tuple[str, str, str]) ->
             is_=replicas,
             expect=v.must(target.rule("D631-70", "INT-04", "LD-76")),
         ),
-        v.ApiProbe(
-            as_=f"elect-{number}",
-            node=through,
-            api="elect_leaders",
-            body=body,
-            timeout_ms=5000,
-            within_ms=v.LIVENESS_TIMEOUT_MS,
-        ),
+        v.ask_until(f"elect-{number}", through, "elect_leaders", body),
         v.LeaderIs(
             as_=f"term-{number}",
             partition="u-0",

@@ -28,7 +28,7 @@ def build(draft: v.Draft) -> v.Plan:
     first, between, last = draft.roles
     moved = v.must(target.rule("D631-07", "INT-28", "LD-31"))
     steps: list[v.Step] = [
-        v.Produce(as_="before", topic="u", records=BEFORE, expect=v.serves("LIVE-03")),
+        v.burst("before", "u", BEFORE, idempotent=False),
         v.inject("behind", v.StallParameters(from_=between, to=first)),
         v.Produce(as_="ahead", topic="u", node=first, acks=1, records=AHEAD, expect=v.serves("LIVE-03")),
         v.LogEnd(as_="held", node=last, partition="u-0", is_=BEFORE + AHEAD),
@@ -43,7 +43,7 @@ def build(draft: v.Draft) -> v.Plan:
         v.Heal(as_="heard", fault="silent"),
         v.BrokerActive(as_="returned", node=between, expect=v.must(target.rule("K631-44", "INT-51", "DLD-16"))),
         v.IsrIs(as_="rejoined", partition="u-0", has=between, expect=v.must("HW-04")),
-        v.Produce(as_="committed", topic="u", records=20, expect=v.serves("LIVE-03")),
+        v.burst("committed", "u", 20, idempotent=False),
         v.inject("dies-too", v.KillParameters(nodes=last)),
         v.LeaderIs(as_="leads-again", partition="u-0", is_=between, expect=v.must("ISR-06")),
     ]
@@ -53,8 +53,8 @@ def build(draft: v.Draft) -> v.Plan:
         v.Acknowledged(by="alone", acks=1, after="moved.ended"),
         v.acknowledged("rejoined.ended", by="committed"),
         topics=[v.topic([first, between, last], name="u", min_isr=1)],
-        workload=v.WorkloadSpec(),
-        afterwards=[v.Produce(as_="after", topic="u", records=10, expect=v.serves("LIVE-03"))],
+        workload=None,
+        afterwards=[v.burst("after", "u", 10, idempotent=False)],
     )
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from fencepost.suites import vocabulary as v
 
 GROUP = "g"
+COORDINATOR = f"coordinator:{GROUP}"
 OFFSETS = "__consumer_offsets-0"
 """The partition that holds the state of all groups: targets are configured with one."""
 SESSION_MS = 6000
@@ -18,7 +19,6 @@ NON_EMPTY_GROUP, GROUP_ID_NOT_FOUND, GROUP_SUBSCRIBED_TO_TOPIC = 68, 69, 86
 ASKED, EVERY_MS = 80, 100
 """How often each broker is asked for an offset while the group gets another coordinator."""
 MORE = 60
-ANSWER_MS = 5000
 COMPACTED = {"offsets.topic.segment.bytes": "1000", "log.cleaner.backoff.ms": "200"}
 """Settings by which the log of offsets is compacted within seconds."""
 
@@ -48,7 +48,7 @@ def coordinator_killed(draft: v.Draft) -> v.Plan:
         *_deleted(),
         *(_later_commits_compacted() if is_compacted else ()),
         *(_asked_meanwhile(v.node_name(broker)) for broker in v.BROKER_IDS),
-        v.inject("crash", v.KillParameters(nodes=f"coordinator:{GROUP}")),
+        v.inject("crash", v.KillParameters(nodes=COORDINATOR)),
         v.Hold(as_="gone", after="crash.proven", ms=3000),
         v.Heal(as_="restart", fault="crash"),
         _reads("goes-on", "GRP-03"),
@@ -71,19 +71,9 @@ def _committed() -> list[v.Step]:
 
 def _commit(as_: str, group: str, offset: int) -> v.Step:
     partitions = [{"partition_index": partition, "committed_offset": offset} for partition in (0, 1)]
-    return v.ApiProbe(
-        as_=as_,
-        node=f"coordinator:{GROUP}",
-        api="offset_commit",
-        version=7,
-        body={
-            "group_id": group,
-            "generation_id_or_member_epoch": -1,
-            "member_id": "",
-            "topics": [{"name": "w", "partitions": partitions}],
-        },
-        within_ms=v.LIVENESS_TIMEOUT_MS,
-    )
+    member = {"group_id": group, "generation_id_or_member_epoch": -1, "member_id": ""}
+    body = {**member, "topics": [{"name": "w", "partitions": partitions}]}
+    return v.ask_until(as_, COORDINATOR, "offset_commit", body, version=7, timeout_ms=1000)
 
 
 def _deleted() -> list[v.Step]:
@@ -99,46 +89,25 @@ def _deleted() -> list[v.Step]:
 
 
 def _group_deleted(as_: str, group: str, expect: v.ExpectOutcome) -> v.Step:
-    return v.ApiProbe(
-        as_=as_,
-        node=f"coordinator:{GROUP}",
-        api="delete_groups",
-        body={"groups_names": [group]},
-        timeout_ms=ANSWER_MS,
-        within_ms=v.LIVENESS_TIMEOUT_MS,
-        expect=expect,
-    )
+    return v.ask_until(as_, COORDINATOR, "delete_groups", {"groups_names": [group]}, expect)
 
 
 def _offset_deleted(as_: str, group: str, error: int) -> v.Step:
     """Delete the offset of the second partition."""
-    return v.ApiProbe(
-        as_=as_,
-        node=f"coordinator:{GROUP}",
-        api="offset_delete",
-        body={"group_id": group, "topics": [{"name": "w", "partitions": [{"partition_index": 1}]}]},
-        answer={"error_code": 0, "topics[0].partitions[0].error_code": error},
-        timeout_ms=ANSWER_MS,
-        within_ms=v.LIVENESS_TIMEOUT_MS,
-        expect=v.serves("DSTO-16"),
-    )
+    body = {"group_id": group, "topics": [{"name": "w", "partitions": [{"partition_index": 1}]}]}
+    answer = {"error_code": 0, "topics[0].partitions[0].error_code": error}
+    return v.ask_until(as_, COORDINATOR, "offset_delete", body, v.serves("DSTO-16"), answer=answer)
 
 
 def _fetched(as_: str, group: str, offsets: tuple[int, int], requirement: str, *also: str) -> v.ApiProbe:
     """Claim the committed offsets of two partitions."""
-    return v.ApiProbe(
-        as_=as_,
-        node=f"coordinator:{GROUP}",
-        api="offset_fetch",
-        version=5,
-        body={"group_id": group, "topics": [{"name": "w", "partition_indexes": [0, 1]}]},
-        answer={
-            f"topics[0].partitions[partition_index={partition}].committed_offset": offset
-            for partition, offset in enumerate(offsets)
-        },
-        within_ms=v.LIVENESS_TIMEOUT_MS,
-        expect=v.serves(requirement, *also),
-    )
+    body = {"group_id": group, "topics": [{"name": "w", "partition_indexes": [0, 1]}]}
+    answer = {
+        f"topics[0].partitions[partition_index={partition}].committed_offset": offset
+        for partition, offset in enumerate(offsets)
+    }
+    expect = v.serves(requirement, *also)
+    return v.ask_until(as_, COORDINATOR, "offset_fetch", body, expect, version=5, answer=answer, timeout_ms=1000)
 
 
 def _asked_meanwhile(broker: str) -> v.Step:
@@ -162,7 +131,7 @@ def _later_commits_compacted() -> list[v.Step]:
         v.WorkloadReads(as_="later", group=GROUP, more=MORE, within_ms=2 * v.LIVENESS_TIMEOUT_MS),
         v.Logged(
             as_="compacted",
-            node=f"coordinator:{GROUP}",
+            node=COORDINATOR,
             says=f"{OFFSETS}: compacted from",
             after=v.After(event="later.ended"),
             within_ms=2 * v.LIVENESS_TIMEOUT_MS,
@@ -180,8 +149,15 @@ def _later_commits_compacted() -> list[v.Step]:
 def coordinator_paused(draft: v.Draft) -> v.Plan:
     """The coordinator sleeps until another broker has taken its group over, and wakes as members join and leave."""
     members = (_member("g1"), _member("g2"), _member("g3", later=True))
+    partition = {"partition_index": 0, "committed_offset": 0}
+    stranger = {
+        "group_id": GROUP,
+        "generation_id_or_member_epoch": 1,
+        "member_id": "has-left",
+        "topics": [{"name": "w", "partitions": [partition]}],
+    }
     steps: list[v.Step] = [
-        v.Bind(as_="former", node=f"coordinator:{GROUP}"),
+        v.Bind(as_="former", node=COORDINATOR),
         v.inject("sleep", v.PauseParameters(nodes="$former")),
         v.LeaderIs(
             as_="moved",
@@ -195,19 +171,7 @@ def coordinator_paused(draft: v.Draft) -> v.Plan:
         _reads("three", "GRP-03", consumer="g3"),
         v.Workload(as_="leaves", action="stop", only=("g1",)),
         _reads("two", "GRP-03"),
-        v.ApiProbe(
-            as_="stranger",
-            node=f"coordinator:{GROUP}",
-            api="offset_commit",
-            version=7,
-            body={
-                "group_id": GROUP,
-                "generation_id_or_member_epoch": 1,
-                "member_id": "has-left",
-                "topics": [{"name": "w", "partitions": [{"partition_index": 0, "committed_offset": 0}]}],
-            },
-            expect=v.never_serves("GRP-02"),
-        ),
+        v.ask("stranger", COORDINATOR, "offset_commit", stranger, v.never_serves("GRP-02"), version=7, timeout_ms=1000),
     ]
     return _plan(draft, members, steps, "sleep")
 

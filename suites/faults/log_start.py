@@ -165,18 +165,14 @@ def _served_by_leader(leader: str, *, rack: str) -> v.Step:
 
 def _deleted(leader: str, offset: int) -> v.Step:
     """Delete up to an offset within a batch, where no file begins."""
-    return v.ApiProbe(
-        as_="deleted",
-        node=leader,
-        api="delete_records",
-        version=1,
-        body={
-            "topics": [{"name": TOPIC, "partitions": [{"partition_index": 0, "offset": offset}]}],
-            "timeout": v.LIVENESS_TIMEOUT_MS,
-        },
-        answer={"topics[0].partitions[0].low_watermark": offset},
+    return v.deleted_before(
+        "deleted",
+        leader,
+        TOPIC,
+        offset,
+        v.serves("DSTO-09"),
+        wait_ms=v.LIVENESS_TIMEOUT_MS,
         timeout_ms=v.LIVENESS_TIMEOUT_MS,
-        expect=v.serves("DSTO-09"),
     )
 
 

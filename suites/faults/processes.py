@@ -79,7 +79,7 @@ def stopped(draft: v.Draft) -> v.Plan:
     """
     leader, follower, other = draft.roles
     steps: list[v.Step] = [
-        v.Produce(as_="before", topic="u", records=MORE, idempotent=True, expect=v.serves("LIVE-03")),
+        v.burst("before", "u", MORE),
         _notified("notified", follower, MORE),
         v.inject("stop", v.TerminateParameters(nodes=follower)),
         v.inject("alone", v.CutParameters(from_=follower, to=leader)),
@@ -95,10 +95,10 @@ def stopped(draft: v.Draft) -> v.Plan:
         v.acknowledged(by="before", at_least=MORE),
         v.acknowledged(by="since", at_least=MORE),
         topics=[v.topic([leader, follower, other], name=name) for name in ("u", "d")],
-        workload=v.WorkloadSpec(),
+        workload=None,
         afterwards=[
             _deletion("deleted", leader, v.serves("DSTO-09"), within_ms=v.LIVENESS_TIMEOUT_MS),
-            v.Produce(as_="afterwards", topic="u", records=10, idempotent=True, expect=v.serves("LIVE-03")),
+            v.burst("afterwards", "u", 10),
         ],
     )
 
@@ -111,7 +111,7 @@ def _killed(leader: str, follower: str) -> list[v.Step]:
     return [
         v.IsrIs(as_="back", partition="u-0", has=follower, expect=v.must("ISR-06")),
         _produced("deletable", leader),
-        v.Produce(as_="since", topic="u", records=MORE, idempotent=True, expect=v.serves("LIVE-03")),
+        v.burst("since", "u", MORE),
         _notified("notified-again", follower, 2 * MORE),
         v.inject("unheard", v.StallParameters(from_=follower, to=leader)),
         _deletion("deletes", leader, v.never_serves("DSTO-09")),
@@ -138,38 +138,13 @@ def _loses(as_: str, broker: str, offset: int, requirement: str) -> v.Step:
 
 def _produced(as_: str, leader: str) -> v.Step:
     """Write records that no consumer waits for, to a topic of their own."""
-    records = {"records": [{"value": f"{as_}-{number}"} for number in range(2 * DELETED)]}
-    return v.ApiProbe(
-        as_=as_,
-        node=leader,
-        api="produce",
-        version=9,
-        body={
-            "transactional_id": None,
-            "acks": -1,
-            "timeout": v.LIVENESS_TIMEOUT_MS,
-            "topic_data": [{"name": "d", "partition_data": [{"index": 0, "records": records}]}],
-        },
-        timeout_ms=v.LIVENESS_TIMEOUT_MS,
-        expect=v.serves("LIVE-03"),
-    )
+    records = [{"value": f"{as_}-{number}"} for number in range(2 * DELETED)]
+    return v.produced(as_, leader, "d", records, timeout_ms=v.LIVENESS_TIMEOUT_MS, expect=v.serves("LIVE-03"))
 
 
 def _deletion(as_: str, leader: str, expect: v.ExpectOutcome, within_ms: int = 0) -> v.Step:
-    """Ask for a deletion; the answer says where the logs of all replicas begin now."""
-    return v.ApiProbe(
-        as_=as_,
-        node=leader,
-        api="delete_records",
-        version=1,
-        body={
-            "topics": [{"name": "d", "partitions": [{"partition_index": 0, "offset": DELETED}]}],
-            "timeout": DELETION_MS,
-        },
-        answer={"topics[0].partitions[0].low_watermark": DELETED},
-        timeout_ms=2 * DELETION_MS,
-        within_ms=within_ms,
-        expect=expect,
+    return v.deleted_before(
+        as_, leader, "d", DELETED, expect, wait_ms=DELETION_MS, timeout_ms=2 * DELETION_MS, within_ms=within_ms
     )
 
 

@@ -7,8 +7,6 @@ from fencepost.suites import vocabulary as v
 TOPIC = "r"
 """The topic of one replica: its leader leads again after the restart."""
 EPOCH = 0
-NO_ID = -1
-ANSWER_MS = 5000
 
 
 @v.fault_scenario(
@@ -21,7 +19,7 @@ def retried(draft: v.Draft) -> v.Plan:
     """
     leader, *others = draft.roles
     steps: list[v.Step] = [
-        _id(leader),
+        v.producer_id_given(leader, v.serves("CRD-05")),
         _batch("first", leader, 0, v.serves("CRD-06")),
         _batch("second", leader, 1, v.serves("CRD-06")),
         _batch("first-retried", leader, 0, v.serves("CRD-06")),
@@ -42,38 +40,8 @@ def _of_an_earlier_batch(target: v.TargetFacts) -> v.ExpectOutcome:
     return target.unless("AZ-06", target.unless("AK-13", expect, forgotten), forgotten)
 
 
-def _id(broker: str) -> v.ApiProbe:
-    body = {"transactional_id": None, "transaction_timeout": 60_000, "producer_id": NO_ID, "producer_epoch": NO_ID}
-    return v.ApiProbe(
-        as_="id",
-        node=broker,
-        api="init_producer_id",
-        version=4,
-        body=body,
-        timeout_ms=ANSWER_MS,
-        within_ms=v.LIVENESS_TIMEOUT_MS,
-        binds={"id": "producer_id"},
-        expect=v.serves("CRD-05"),
-    )
-
-
 def _batch(name: str, broker: str, sequence: int, expect: v.ExpectOutcome, *, within_ms: int = 0) -> v.ApiProbe:
     """Produce the batch of one record with this sequence number, at acks=all."""
-    batch = {
-        "records": [{"value": f"r-{sequence}"}],
-        "producer_id": "$id",
-        "producer_epoch": EPOCH,
-        "base_sequence": sequence,
-    }
-    topic = {"name": TOPIC, "partition_data": [{"index": 0, "records": batch}]}
-    body = {"transactional_id": None, "acks": -1, "timeout": ANSWER_MS, "topic_data": [topic]}
-    return v.ApiProbe(
-        as_=name,
-        node=broker,
-        api="produce",
-        version=9,
-        body=body,
-        timeout_ms=ANSWER_MS,
-        within_ms=within_ms,
-        expect=expect,
-    )
+    producer = {"producer_id": "$id", "producer_epoch": EPOCH, "base_sequence": sequence}
+    records = [{"value": f"r-{sequence}"}]
+    return v.produced(name, broker, TOPIC, records, producer=producer, within_ms=within_ms, expect=expect)

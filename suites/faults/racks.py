@@ -76,10 +76,7 @@ def leader_unreachable(draft: v.Draft) -> v.Plan:
         topology=v.in_racks(v.smallest_cluster(draft.target, other)),
         topics=[v.topic([leader, follower, other], name="u")],
         workload=v.WorkloadSpec(consumers=(v.ConsumerSpec(name="c1", topic="u", rack=follower),)),
-        afterwards=[
-            v.Workload(as_="stop-work", action="stop"),
-            v.Produce(as_="afterwards", topic="u", records=10, idempotent=True, expect=v.serves("LIVE-03")),
-        ],
+        afterwards=[v.Workload(as_="stop-work", action="stop"), v.burst("afterwards", "u", 10)],
     )
 
 
@@ -111,14 +108,14 @@ def _shown(brokers: Sequence[str]) -> list[v.Step]:
         ("describe_cluster", "broker_id", {}),
     )
     return [
-        v.ApiProbe(
-            as_=f"racks-by-{api.replace('_', '-')}",
-            node=brokers[0],
-            api=api,
-            body=body,
+        v.ask_until(
+            f"racks-by-{api.replace('_', '-')}",
+            brokers[0],
+            api,
+            body,
+            v.serves("DRACK-01"),
             answer={f"brokers[{key}={id}].rack": broker for broker, id in ids.items()},
-            within_ms=v.LIVENESS_TIMEOUT_MS,
-            expect=v.serves("DRACK-01"),
+            timeout_ms=1000,
         )
         for api, key, body in asked
     ]

@@ -23,7 +23,7 @@ def build(draft: v.Draft) -> v.Plan:
     """
     first, second, controller = draft.roles
     steps: list[v.Step] = [
-        v.Produce(as_="before", topic="u", records=BEFORE, idempotent=True, expect=v.serves("LIVE-03")),
+        v.burst("before", "u", BEFORE),
         v.inject("bounce", v.KillParameters(nodes=first)),
         _leads("moved", second, "INT-28"),
         v.Heal(as_="restart", fault="bounce"),
@@ -62,8 +62,8 @@ def build(draft: v.Draft) -> v.Plan:
         v.acknowledged(by="afterwards", at_least=10),
         topics=[v.topic([first, second], name="u", min_isr=1)],
         topology=v.smallest_cluster(draft.target, controller),
-        workload=v.WorkloadSpec(),
-        afterwards=[v.Produce(as_="afterwards", topic="u", records=10, idempotent=True, expect=v.serves("LIVE-03"))],
+        workload=None,
+        afterwards=[v.burst("afterwards", "u", 10)],
     )
 
 
@@ -74,13 +74,6 @@ def _leads(as_: str, broker: str, requirement: str) -> v.Step:
 def _epoch_ends(as_: str, leader: str, epoch: str) -> v.Step:
     """Ask a leader that has written nothing yet where its own epoch ends: at the end of its log (KIP-320)."""
     partition = {"partition": 0, "current_leader_epoch": -1, "leader_epoch": epoch}
-    return v.ApiProbe(
-        as_=as_,
-        node=leader,
-        api="offset_for_leader_epoch",
-        version=3,
-        body={"replica_id": -1, "topics": [{"topic": "u", "partitions": [partition]}]},
-        answer={"topics[0].partitions[0].end_offset": BEFORE},
-        timeout_ms=5000,
-        expect=v.serves("HW-07"),
-    )
+    body = {"replica_id": -1, "topics": [{"topic": "u", "partitions": [partition]}]}
+    answer = {"topics[0].partitions[0].end_offset": BEFORE}
+    return v.ask(as_, leader, "offset_for_leader_epoch", body, v.serves("HW-07"), version=3, answer=answer)

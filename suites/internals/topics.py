@@ -24,8 +24,21 @@ def deleted_while_away(draft: v.Draft) -> v.Plan:
     not.
     """
     brokers = draft.roles
-    described = [_described(f"described-{broker}", broker) for broker in brokers]
-    return _deleted(draft, described, "nowhere", [_altered(brokers[0])])
+    altered = v.configured("alter", brokers[0], "t", {SETTING: CHANGED}, validate_only=None, version=1)
+    described: list[v.Step] = [
+        v.described(
+            f"described-{broker}",
+            broker,
+            "t",
+            [SETTING],
+            v.serves("META-01"),
+            version=3,
+            answer={v.setting(SETTING): CHANGED},
+            within_ms=v.LIVENESS_TIMEOUT_MS,
+        )
+        for broker in brokers
+    ]
+    return _deleted(draft, described, "nowhere", [altered])
 
 
 @v.internals_scenario(
@@ -44,32 +57,6 @@ def recreated(draft: v.Draft) -> v.Plan:
         v.FetchProbe(as_="nothing-old", node=away, topic="gone", offset=3, expect=v.answers("DINT-23", "error:1")),
     ]
     return _deleted(draft, again, "nothing-old")
-
-
-def _altered(broker: str) -> v.Step:
-    config = {"name": SETTING, "config_operation": 0, "value": CHANGED}
-    return v.ApiProbe(
-        as_="alter",
-        node=broker,
-        api="incremental_alter_configs",
-        version=1,
-        body={"resources": [{"resource_type": 2, "resource_name": "t", "configs": [config]}]},
-        timeout_ms=5000,
-    )
-
-
-def _described(as_: str, broker: str) -> v.Step:
-    return v.ApiProbe(
-        as_=as_,
-        node=broker,
-        api="describe_configs",
-        version=3,
-        body={"resources": [{"resource_type": 2, "resource_name": "t", "configuration_keys": [SETTING]}]},
-        answer={f"results[0].configs[name={SETTING}].value": CHANGED},
-        timeout_ms=5000,
-        within_ms=v.LIVENESS_TIMEOUT_MS,
-        expect=v.serves("META-01"),
-    )
 
 
 def _deleted(draft: v.Draft, again: list[v.Step], last: str, meanwhile: Sequence[v.Step] = ()) -> v.Plan:

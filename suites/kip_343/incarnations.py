@@ -99,13 +99,13 @@ def no_replica(draft: v.Draft) -> v.Plan:
     leader, original, controller = draft.roles
     duplicate = v.duplicate_of(original, "empty")
     steps: list[v.Step] = [
-        v.Produce(as_="before", topic="u", records=50, expect=v.serves("LIVE-03")),
+        v.burst("before", "u", 50, idempotent=False),
         *_taken(original, duplicate.name),
         v.IsrIs(as_="in-sync", partition="u-0", has=(leader, original), expect=v.must("ISR-06")),
-        v.Produce(as_="together", topic="u", records=20, expect=v.serves("LIVE-03")),
+        v.burst("together", "u", 20, idempotent=False),
         v.Heal(as_="duplicate-dies", fault="duplicate"),
         v.IsrIs(as_="left", partition="u-0", is_=leader, expect=v.must("DINT-26")),
-        v.Produce(as_="during", topic="u", records=50, expect=v.serves("LIVE-03")),
+        v.burst("during", "u", 50, idempotent=False),
         v.inject("leader-dies", v.KillParameters(nodes=leader)),
         v.LeaderIs(
             as_="elected",
@@ -120,6 +120,6 @@ def no_replica(draft: v.Draft) -> v.Plan:
         v.acknowledged("left.ended", by="during", at_least=50),
         topology=v.zookeeper_cluster(controller=controller, more=[duplicate]),
         topics=[v.topic([leader, original], name="u", min_isr=1)],
-        workload=v.WorkloadSpec(),
-        afterwards=[v.Produce(as_="afterwards", topic="u", records=10, expect=v.serves("LIVE-03"))],
+        workload=None,
+        afterwards=[v.burst("afterwards", "u", 10, idempotent=False)],
     )

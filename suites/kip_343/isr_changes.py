@@ -94,7 +94,6 @@ def answered_late(draft: v.Draft) -> v.Plan:
     refuse its followers and clients, which know the newer one (KAFKA-12686).
     """
     leader, slow, controller = draft.roles
-    of_earlier = {"partition_index": 0, "current_leader_epoch": "$leader-epoch", "timestamp": -1}
     steps: list[v.Step] = [
         v.Bind(as_="leader-epoch", value="leader-epoch:t-0"),
         *_changed_unanswered(leader, slow, controller),
@@ -103,13 +102,15 @@ def answered_late(draft: v.Draft) -> v.Plan:
         # While it knew of its own change alone, the leader waited for the follower that may still be in its ISR.
         v.WorkloadAcks(as_="notified", more=5, expect=v.must("INT-28")),
         v.Heal(as_="answered", fault="unanswered"),
-        v.ApiProbe(
-            as_="at-the-earlier-epoch",
-            node=leader,
-            api="list_offsets",
+        v.listed(
+            "at-the-earlier-epoch",
+            leader,
+            "t",
+            v.END,
             version=4,
-            body={"replica_id": -1, "isolation_level": 0, "topics": [{"name": "t", "partitions": [of_earlier]}]},
+            epoch="$leader-epoch",
             repeat=5,
+            timeout_ms=1000,
             expect=v.never_serves("ISR-02"),
         ),
         v.goes_on(),

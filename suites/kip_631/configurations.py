@@ -111,14 +111,5 @@ def _defaults(broker: str) -> list[v.Step]:
     keys = {"registration.heartbeat.interval.ms": "2000", "registration.lease.timeout.ms": "20000"}
     resource = {"resource_type": 4, "resource_name": str(v.node_id(broker)), "configuration_keys": list(keys)}
     answer = {f"results[0].configs[name={key}].synonyms[source=5].value": default for key, default in keys.items()}
-    return [
-        v.ApiProbe(
-            as_="defaults",
-            node=broker,
-            api="describe_configs",
-            body={"resources": [resource], "include_synonyms": True},
-            answer=answer,
-            timeout_ms=5000,
-            expect=v.serves("K631-50", "K631-51"),
-        )
-    ]
+    body = {"resources": [resource], "include_synonyms": True}
+    return [v.ask("defaults", broker, "describe_configs", body, v.serves("K631-50", "K631-51"), answer=answer)]

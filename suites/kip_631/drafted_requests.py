@@ -117,13 +117,15 @@ def _not_served(broker: str) -> list[v.Step]:
     absent = {f"api_keys[api_key={key}]": None for key in OBSOLETE.values()}
     return [
         *(
-            v.ApiProbe(
-                as_=f"offers-{name}",
-                node=node,
-                api="api_versions",
+            v.ask(
+                f"offers-{name}",
+                node,
+                "api_versions",
+                {},
+                v.serves("K631-52", "K631-53"),
                 version=0,
                 answer=absent,
-                expect=v.serves("K631-52", "K631-53"),
+                timeout_ms=1000,
             )
             for name, node in (("broker", broker), ("controller", "active-controller"))
         ),

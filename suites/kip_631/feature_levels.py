@@ -71,7 +71,7 @@ def raised(draft: v.Draft) -> v.Plan:
     brokers = sorted((leader, *followers))
 
     def ask(name: str, api: str, body: dict[str, Any], expect: v.ExpectOutcome, **more: Any) -> v.Step:
-        return v.ApiProbe(as_=name, node=leader, api=api, body=body, timeout_ms=5000, expect=expect, **more)
+        return v.ask(name, leader, api, body, expect, **more)
 
     update = {"feature": "metadata.format", "max_version_level": 2, "upgrade_type": 1}
     steps: list[v.Step] = [
@@ -122,14 +122,12 @@ def raised(draft: v.Draft) -> v.Plan:
 
 def _denied(broker: str) -> v.Step:
     """Ask a broker for the offsets of the topic of which the entries deny everything."""
-    partition = {"partition_index": 0, "timestamp": -1}
-    return v.ApiProbe(
-        as_=f"denied-{broker}",
-        node=broker,
-        api="list_offsets",
-        version=7,
-        body={"replica_id": -1, "isolation_level": 0, "topics": [{"name": SECRET, "partitions": [partition]}]},
-        timeout_ms=5000,
+    return v.listed(
+        f"denied-{broker}",
+        broker,
+        SECRET,
+        v.END,
+        epoch=None,
         within_ms=v.LIVENESS_TIMEOUT_MS,
         expect=v.answers("D631-43", "error:29"),
     )

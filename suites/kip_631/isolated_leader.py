@@ -24,7 +24,7 @@ def cut_off(draft: v.Draft) -> v.Plan:
     moved = v.must(target.rule("D631-07", "INT-28", "LD-31"))
     steps: list[v.Step] = [
         v.Workload(as_="read", action="start"),
-        v.Produce(as_="before", topic="u", records=50, expect=v.serves("LIVE-03")),
+        v.burst("before", "u", 50, idempotent=False),
         v.Bind(as_="old-broker-epoch", value=f"broker-epoch:{leader}"),
         v.Bind(as_="old-leader-epoch", value="leader-epoch:u-0"),
         v.inject("alone", v.IsolateParameters(nodes=leader, from_=(v.metadata_store(target), "brokers"))),
@@ -44,7 +44,7 @@ def cut_off(draft: v.Draft) -> v.Plan:
         v.inject("successor-dies", v.KillParameters(nodes=successor)),
         v.LeaderIs(as_="leads-again", partition="u-0", is_=leader, expect=v.must("ISR-06")),
         _knows(target, "known-again", leader),
-        v.Produce(as_="after", topic="u", records=10, idempotent=True, expect=v.serves("LIVE-03")),
+        v.burst("after", "u", 10),
     ]
     return draft.plan(
         steps,

@@ -60,13 +60,13 @@ def busy_log(draft: v.Draft) -> v.Plan:
 
 def _changes(name: str, broker: str, size: str) -> v.Step:
     """Give a topic a setting again and again. Two such steps at a time, so that each request is a change."""
-    config = {"name": "max.message.bytes", "config_operation": 0, "value": size}
-    return v.ApiProbe(
-        as_=name,
-        node=broker,
-        api="incremental_alter_configs",
+    return v.configured(
+        name,
+        broker,
+        "t",
+        {"max.message.bytes": size},
+        validate_only=None,
         version=1,
-        body={"resources": [{"resource_type": 2, "resource_name": "t", "configs": [config]}]},
         repeat=CHANGES,
         every_ms=EVERY_MS,
         timeout_ms=v.LIVENESS_TIMEOUT_MS,

@@ -29,13 +29,13 @@ def build(draft: v.Draft) -> v.Plan:
         heartbeat("without-rights", "error:31", "K631-10", user="alice"),
         heartbeat("in-initial", "error:31", "K631-10", user="alice", state="initial", broker_epoch=-1),
         heartbeat("without-account", "error:58", "D631-44", user="unknown"),
-        v.ApiProbe(
-            as_="without-login",
-            node="active-controller",
-            api="describe_quorum",
-            body={"topics": [{"topic_name": "__kafka_metadata", "partitions": [{"partition_index": 0}]}]},
+        v.described_quorum(
+            "without-login",
+            draft=True,
             version=0,
             login=False,
+            timeout_ms=1000,
+            within_ms=0,
             expect=v.answers("D631-44", "refused"),
         ),
     ]

@@ -103,15 +103,8 @@ def registered_at_a_high_port(leader: str) -> list[v.Step]:
             "D631-22",
             "K631-61",
         ),
-        v.ApiProbe(
-            as_="port-listed",
-            node=leader,
-            api="metadata",
-            body={"topics": []},
-            answer={f"brokers[node_id={v.GUEST_ID}].port": HIGH_PORT},
-            timeout_ms=5000,
-            within_ms=v.LIVENESS_TIMEOUT_MS,
-            expect=v.serves("D631-22"),
+        v.listed_topics(
+            "port-listed", leader, [], v.serves("D631-22"), answer={f"brokers[node_id={v.GUEST_ID}].port": HIGH_PORT}
         ),
         log_holds(
             "lease-over", {"record": "DeleteBrokerRecord", "id": v.GUEST_ID}, {"log[].id": [v.GUEST_ID]}, "K631-67"

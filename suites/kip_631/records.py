@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from typing import Any
 
 from fencepost.suites import vocabulary as v
 from fencepost.suites.kip_631.metadata_log import log_holds, rules_hold
@@ -10,10 +11,8 @@ from fencepost.suites.kip_631.recorded_registrations import registered_at_a_high
 
 LEASE_MS = 3000
 """Long enough for leases to outlive a busy moment; the guest waits for the end of one."""
-METADATA_TOPIC = "__kafka_metadata"
 TOPIC, BROKER = 2, 4
 """Kafka's numbers of the resource types in ConfigRecord and in requests about settings."""
-SET, DELETE = 0, 1
 
 
 @v.scenario(
@@ -52,27 +51,15 @@ def build(draft: v.Draft) -> v.Plan:
 
 def _found(leader: str, ids: list[int], racks: Mapping[str, str]) -> list[v.Step]:
     """Expect the records of what the cluster began with: its brokers, and the topic of the workload."""
-    listed = "topics[0].partitions[0]"
     return [
-        v.ApiProbe(
-            as_="one-partition",
-            node="active-controller",
-            api="describe_quorum",
+        v.described_quorum(
+            "one-partition",
+            draft=True,
             version=0,
-            body={"topics": [{"topic_name": METADATA_TOPIC, "partitions": [{"partition_index": 0}]}]},
-            answer={f"{listed}.error_code": 0, f"{listed}.current_voters[].replica_id": list(v.CONTROLLER_IDS)},
-            timeout_ms=5000,
-            within_ms=v.LIVENESS_TIMEOUT_MS,
+            answer={f"{v.QUORUM}.error_code": 0, f"{v.QUORUM}.current_voters[].replica_id": list(v.CONTROLLER_IDS)},
             expect=v.serves("K631-11"),
         ),
-        v.ApiProbe(
-            as_="identified",
-            node=leader,
-            api="metadata",
-            body={"topics": [{"name": "t"}]},
-            binds={"t-id": "topics[0].topic_id"},
-            timeout_ms=5000,
-        ),
+        v.ask("identified", leader, "metadata", {"topics": [{"name": "t"}]}, binds={"t-id": "topics[0].topic_id"}),
         v.Bind(as_="epoch", value=f"broker-epoch:{leader}"),
         log_holds(
             "broker",
@@ -112,31 +99,21 @@ def _found(leader: str, ids: list[int], racks: Mapping[str, str]) -> list[v.Step
 
 def _configured(leader: str) -> list[v.Step]:
     """Set a setting of the topic and one of all brokers, and remove both again."""
-    settings = {"retention.ms": (TOPIC, "t"), "log.retention.ms": (BROKER, "")}
-    steps: list[v.Step] = []
-    for name, (kind, resource) in settings.items():
-        for how, value in ((SET, "3600000"), (DELETE, None)):
-            config = {"name": name, "config_operation": how, "value": value}
-            steps.append(
-                v.ApiProbe(
-                    as_=f"{'set' if how == SET else 'unset'}-{name.replace('.', '-')}",
-                    node=leader,
-                    api="incremental_alter_configs",
-                    body={"resources": [{"resource_type": kind, "resource_name": resource, "configs": [config]}]},
-                    timeout_ms=5000,
-                    expect=v.serves("ADM-04"),
-                )
-            )
-        steps.append(
-            log_holds(
-                f"setting-{name.replace('.', '-')}",
-                {"record": "ConfigRecord", "resource_type": kind, "resource_name": resource, "name": name},
-                {"log[].value": ["3600000", None], "log[0].value": "3600000"},
-                "K631-64",
-                "D631-31",
-            )
-        )
-    return steps
+    return [
+        *_set_and_unset(leader, "retention.ms", TOPIC, "t", of="topic"),
+        *_set_and_unset(leader, "log.retention.ms", BROKER, "", of="broker"),
+    ]
+
+
+def _set_and_unset(leader: str, key: str, kind: int, resource: str, **of: Any) -> list[v.Step]:
+    name, more = key.replace(".", "-"), {"validate_only": None, "expect": v.serves("ADM-04"), **of}
+    record = {"record": "ConfigRecord", "resource_type": kind, "resource_name": resource, "name": key}
+    values = {"log[].value": ["3600000", None], "log[0].value": "3600000"}
+    return [
+        v.configured(f"set-{name}", leader, resource, {key: "3600000"}, **more),
+        v.configured(f"unset-{name}", leader, resource, {key: None}, **more),
+        log_holds(f"setting-{name}", record, values, "K631-64", "D631-31"),
+    ]
 
 
 def _moved(ids: list[int], leader: str, second: str) -> list[v.Step]:
@@ -213,15 +190,12 @@ def _deleted(leader: str) -> list[v.Step]:
             "D631-41",
             "K631-62",
         ),
-        v.ApiProbe(
-            as_="not-listed",
-            node=leader,
-            api="metadata",
-            body={"topics": [{"name": "placed"}]},
+        v.listed_topics(
+            "not-listed",
+            leader,
+            ["placed"],
+            v.serves("K631-68"),
             answer={"topics[0].error_code": 3, "topics[0].partitions[].partition_index": []},
-            timeout_ms=5000,
-            within_ms=v.LIVENESS_TIMEOUT_MS,
-            expect=v.serves("K631-68"),
         ),
         v.CreateTopicProbe(
             as_="name-free-again", node=leader, topic="placed", timeout_ms=5000, expect=v.serves("K631-68")

@@ -70,13 +70,13 @@ def _plan(
     """Return the plan with `steps` between records that were acknowledged before and after them."""
     leader, original, _ = draft.roles
     return draft.plan(
-        [v.Produce(as_="before", topic="u", records=BEFORE, expect=v.serves("LIVE-03")), *steps],
+        [v.burst("before", "u", BEFORE, idempotent=False), *steps],
         *coverage,
         topology=v.quorum_cluster(more=[_duplicate(original)]),
         topics=[_pair(leader, original)],
         workload=NO_WORK,
         deviations=deviations,
-        afterwards=[v.Produce(as_="afterwards", topic="u", records=10, expect=v.serves("LIVE-03"))],
+        afterwards=[v.burst("afterwards", "u", 10, idempotent=False)],
     )
 
 
@@ -148,7 +148,7 @@ def foreign_fetches(draft: v.Draft) -> v.Plan:
         without_epoch = target.unless(difference, without_epoch, v.serves(rule))
     stale = target.unless("AZ-05", v.answers(rule, "refused"), v.serves(rule))
     steps: list[v.Step] = [
-        v.Produce(as_="before", topic="u", records=BEFORE, expect=v.serves("LIVE-03")),
+        v.burst("before", "u", BEFORE, idempotent=False),
         v.inject("cut", v.CutParameters(from_=follower, to=leader)),
         v.Produce(as_="missing", topic="u", node=leader, acks=1, records=ALONE, expect=v.serves("LIVE-03")),
         *_fetches("without-epoch", leader, follower, -1, without_epoch),
@@ -161,7 +161,7 @@ def foreign_fetches(draft: v.Draft) -> v.Plan:
         ),
         v.Heal(as_="mend", fault="cut"),
         v.IsrIs(as_="rejoined", partition="u-0", has=follower, expect=v.must("ISR-06")),
-        v.Produce(as_="afterwards", topic="u", records=10, expect=v.serves("LIVE-03")),
+        v.burst("afterwards", "u", 10, idempotent=False),
     ]
     return draft.plan(
         steps,

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from fencepost.suites import vocabulary as v
 from fencepost.suites.kip_631.metadata_log import log_holds
 
@@ -56,27 +58,14 @@ def behind_the_log(draft: v.Draft) -> v.Plan:
 
 def _settings(broker: str) -> list[v.Step]:
     """Change one setting twice, and set and remove another, so that the log has more records than settings."""
-    changes = (("retention.ms", 0, "1"), ("retention.ms", 0, LAST), ("segment.ms", 0, "1"), ("segment.ms", 1, None))
-    return [
-        v.ApiProbe(
-            as_=f"setting-{number}",
-            node=broker,
-            api="incremental_alter_configs",
-            body={
-                "resources": [
-                    {
-                        "resource_type": TOPIC,
-                        "resource_name": "t",
-                        "configs": [{"name": name, "config_operation": how, "value": value}],
-                    }
-                ]
-            },
-            timeout_ms=5000,
-            within_ms=v.LIVENESS_TIMEOUT_MS,
-            expect=v.serves("ADM-04"),
-        )
-        for number, (name, how, value) in enumerate(changes, 1)
-    ]
+    changes: tuple[dict[str, str | None], ...] = (
+        {"retention.ms": "1"},
+        {"retention.ms": LAST},
+        {"segment.ms": "1"},
+        {"segment.ms": None},
+    )
+    more: dict[str, Any] = {"validate_only": None, "within_ms": v.LIVENESS_TIMEOUT_MS, "expect": v.serves("ADM-04")}
+    return [v.configured(f"setting-{number}", broker, "t", change, **more) for number, change in enumerate(changes, 1)]
 
 
 def _fewest() -> list[v.Step]:

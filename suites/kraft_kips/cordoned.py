@@ -9,8 +9,6 @@ from fencepost.suites import vocabulary as v
 
 CORDONED = "cordoned.log.dirs"
 ALL = "*"
-BROKER = 4
-"""The type of a resource in requests about settings."""
 INVALID_REPLICATION_FACTOR = "error:38"
 LEASE_MS = 4000
 
@@ -75,34 +73,27 @@ def _refused(when: str, broker: str, others: Sequence[int]) -> list[v.Step]:
         ),
         _created(f"{when}-full", f"{when}-full", 3, INVALID_REPLICATION_FACTOR, "K1066-02"),
         _created(f"{when}-less", f"{when}-less", 2, "served", "K1066-02"),
-        v.ApiProbe(
-            as_=f"{when}-elsewhere",
-            node=broker,
-            api="metadata",
+        v.listed_topics(
+            f"{when}-elsewhere",
+            broker,
+            [f"{when}-less"],
+            v.serves("K1066-02"),
             version=10,
-            body={"topics": [{"name": f"{when}-less"}]},
             answer={"topics[0].partitions[0].replica_nodes[]": list(others)},
-            timeout_ms=5000,
-            within_ms=v.LIVENESS_TIMEOUT_MS,
-            expect=v.serves("K1066-02"),
         ),
     ]
 
 
 def _created(as_: str, topic: str, replicas: int | list[list[int]], outcome: str, requirement: str) -> v.ApiProbe:
     """Create a topic of one partition with so many replicas, or with these replicas of each partition."""
-    body: dict[str, Any] = {"name": topic, "num_partitions": 1, "replication_factor": replicas, "assignments": []}
-    if not isinstance(replicas, int):
-        places = [{"partition_index": at, "broker_ids": each} for at, each in enumerate(replicas)]
-        body |= {"num_partitions": -1, "replication_factor": -1, "assignments": places}
-    return v.ApiProbe(
-        as_=as_,
-        node="active-controller",
-        api="create_topics",
-        body={"topics": [{**body, "configs": []}], "timeout": 5000},
-        timeout_ms=5000,
-        expect=v.answers(requirement, outcome),
-    )
+    new = v.new_topic(topic)
+    if isinstance(replicas, int):
+        new |= {"replication_factor": replicas}
+    else:
+        places = [{"partition_index": partition, "broker_ids": ids} for partition, ids in enumerate(replicas)]
+        new |= {"num_partitions": -1, "replication_factor": -1, "assignments": places}
+    body = {"topics": [new], "timeout": 5000}
+    return v.ask(as_, "active-controller", "create_topics", body, v.answers(requirement, outcome))
 
 
 def _awaited(creation: v.ApiProbe, **changes: bool) -> v.ApiProbe:
@@ -112,16 +103,8 @@ def _awaited(creation: v.ApiProbe, **changes: bool) -> v.ApiProbe:
 
 def _set(as_: str, broker: str, directories: str | None) -> v.ApiProbe:
     """Cordon directories of a broker, or none."""
-    change = {"name": CORDONED, "config_operation": 1 if directories is None else 0, "value": directories}
-    resource = {"resource_type": BROKER, "resource_name": str(v.node_id(broker)), "configs": [change]}
-    return v.ApiProbe(
-        as_=as_,
-        node=broker,
-        api="incremental_alter_configs",
-        body={"resources": [resource], "validate_only": False},
-        timeout_ms=5000,
-        expect=v.serves("K1066-01"),
-    )
+    id, served = str(v.node_id(broker)), v.serves("K1066-01")
+    return v.configured(as_, broker, id, {CORDONED: directories}, of="broker", expect=served)
 
 
 def _directories(
@@ -134,15 +117,12 @@ def _directories(
 ) -> v.ApiProbe:
     """Await which directories of a broker are cordoned, and what else it says of them."""
     marks = {f"results[{place}].is_cordoned": each for place, each in enumerate(cordoned)}
-    return v.ApiProbe(
-        as_=as_,
-        node=broker,
-        api="describe_log_dirs",
+    return v.described_log_dirs(
+        as_,
+        broker,
+        v.serves("K1066-01"),
+        {**marks, **(also or {})},
         version=5,
-        body={"topics": None},
-        answer={**marks, **(also or {})},
-        binds=binds or {},
-        timeout_ms=5000,
         within_ms=v.LIVENESS_TIMEOUT_MS,
-        expect=v.serves("K1066-01"),
+        binds=binds or {},
     )

@@ -25,15 +25,7 @@ def misrouted(draft: v.Draft) -> v.Plan:
     """
     leader, follower, other = draft.roles
     steps: list[v.Step] = [
-        v.ApiProbe(
-            as_="cluster",
-            node=leader,
-            api="metadata",
-            version=10,
-            body={"topics": []},
-            binds={"cluster": "cluster_id"},
-            timeout_ms=5000,
-        ),
+        v.ask("cluster", leader, "metadata", {"topics": []}, version=10, binds={"cluster": "cluster_id"}),
         *_asked("before", leader, v.node_id(other)),
         v.inject("mount", v.ForeignClusterParameters(node=follower)),
         v.Logged(
@@ -78,17 +70,5 @@ def _asked(when: str, node: str, other: int) -> list[v.Step]:
 
 def _hello(as_: str, node: str, cluster: str | None, id: int, expect: v.ExpectOutcome) -> v.ApiProbe:
     """Say which cluster and node the client means, with the first request of a connection."""
-    return v.ApiProbe(
-        as_=as_,
-        node=node,
-        api="api_versions",
-        version=5,
-        body={
-            "client_software_name": "fencepost",
-            "client_software_version": "1",
-            "cluster_id": cluster,
-            "node_id": id,
-        },
-        timeout_ms=5000,
-        expect=expect,
-    )
+    client = {"client_software_name": "fencepost", "client_software_version": "1"}
+    return v.ask(as_, node, "api_versions", {**client, "cluster_id": cluster, "node_id": id}, expect, version=5)

@@ -8,8 +8,6 @@ from fencepost.suites import vocabulary as v
 from fencepost.suites.released_bugs.bug import asking, one_broker, released_bug
 
 BROKER, BROKER_ID = v.node_name(v.BROKER_IDS[0]), str(v.BROKER_IDS[0])
-TOPIC = 2
-"""The type of resource of a topic in requests about configuration."""
 UNKNOWN_ID = "00000000-0000-4000-8000-0000000000ff"
 """An id that no topic has."""
 APPEND = 2
@@ -26,18 +24,9 @@ APPEND = 2
     rule="ADM-02",
 )
 def appended_to_nothing(draft: v.Draft) -> v.Plan:
-    steps: list[v.Step] = [
-        v.configured(
-            "append",
-            BROKER,
-            BROKER_ID,
-            {"no.such.key": "x"},
-            of="broker",
-            operation=APPEND,
-            expect=v.never_answers("ADM-02", "error:-1"),
-        )
-    ]
-    return asking(draft, steps)
+    key, refused = {"no.such.key": "x"}, v.never_answers("ADM-02", "error:-1")
+    append = v.configured("append", BROKER, BROKER_ID, key, of="broker", operation=APPEND, expect=refused)
+    return asking(draft, [append])
 
 
 @released_bug(
@@ -92,18 +81,8 @@ def long_name_deleted(draft: v.Draft) -> v.Plan:
     rule="ADM-03",
 )
 def two_keys_described(draft: v.Draft) -> v.Plan:
-    keys = ["retention.ms", "segment.bytes"]
     steps: list[v.Step] = [
-        v.ApiProbe(
-            as_="describe",
-            node=BROKER,
-            api="describe_configs",
-            version=3,
-            timeout_ms=5000,
-            body={"resources": [{"resource_type": TOPIC, "resource_name": "t", "configuration_keys": keys}]},
-            answer={"results[0].configs[].name": keys},
-            expect=v.serves("ADM-03"),
-        )
+        v.described("describe", BROKER, "t", ["retention.ms", "segment.bytes"], v.serves("ADM-03"), version=3)
     ]
     return asking(draft, steps)
 
@@ -118,17 +97,9 @@ def two_keys_described(draft: v.Draft) -> v.Plan:
     rule="ADM-02",
 )
 def existing_topic_with_too_many_replicas(draft: v.Draft) -> v.Plan:
-    topic = {"name": "t", "num_partitions": 1, "replication_factor": 9, "assignments": [], "configs": []}
+    body = {"topics": [v.new_topic("t", replicas=9)], "timeout": 4000, "validate_only": False}
     steps: list[v.Step] = [
-        v.ApiProbe(
-            as_="create",
-            node="active-controller",
-            api="create_topics",
-            version=4,
-            timeout_ms=5000,
-            body={"topics": [topic], "timeout": 4000, "validate_only": False},
-            expect=v.answers("ADM-02", "error:36"),
-        )
+        v.ask("create", "active-controller", "create_topics", body, v.answers("ADM-02", "error:36"), version=4)
     ]
     return asking(draft, steps)
 
@@ -143,18 +114,8 @@ def existing_topic_with_too_many_replicas(draft: v.Draft) -> v.Plan:
     rule="ADM-02",
 )
 def topic_by_id_alone(draft: v.Draft) -> v.Plan:
-    topic = {"topic_id": UNKNOWN_ID, "name": None}
-    steps: list[v.Step] = [
-        v.ApiProbe(
-            as_="ask",
-            node=BROKER,
-            api="metadata",
-            version=11,
-            timeout_ms=5000,
-            body={"topics": [topic], "allow_auto_topic_creation": False},
-            expect=v.answers("ADM-02", "error:42"),
-        )
-    ]
+    body = {"topics": [{"topic_id": UNKNOWN_ID, "name": None}], "allow_auto_topic_creation": False}
+    steps: list[v.Step] = [v.ask("ask", BROKER, "metadata", body, v.answers("ADM-02", "error:42"), version=11)]
     return asking(draft, steps)
 
 
@@ -168,17 +129,8 @@ def topic_by_id_alone(draft: v.Draft) -> v.Plan:
     rule="ADM-02",
 )
 def metadata_topic_created(draft: v.Draft) -> v.Plan:
-    topic = {"name": "__cluster_metadata", "num_partitions": 1, "replication_factor": 1, "assignments": []}
-    steps: list[v.Step] = [
-        v.ApiProbe(
-            as_="create",
-            node=BROKER,
-            api="create_topics",
-            timeout_ms=5000,
-            body={"topics": [{**topic, "configs": []}], "timeout": 4000, "validate_only": True},
-            expect=v.answers("ADM-02", "refused"),
-        )
-    ]
+    body = {"topics": [v.new_topic("__cluster_metadata")], "timeout": 4000, "validate_only": True}
+    steps: list[v.Step] = [v.ask("create", BROKER, "create_topics", body, v.answers("ADM-02", "refused"))]
     return asking(draft, steps)
 
 
@@ -204,16 +156,15 @@ def overrides_wiped(draft: v.Draft) -> v.Plan:
         refused("before"),
         v.configured("first", BROKER, "", {"log.retention.ms": "86400000"}, of="broker"),
         v.configured("second", BROKER, "", {"log.retention.ms": "172800000"}, of="broker"),
-        v.ApiProbe(
-            as_="changed",
-            node=BROKER,
-            api="describe_configs",
+        v.described(
+            "changed",
+            BROKER,
+            "t",
+            ["retention.ms"],
             version=3,
-            body={
-                "resources": [{"resource_type": TOPIC, "resource_name": "t", "configuration_keys": ["retention.ms"]}]
-            },
-            answer={"results[0].configs[name=retention.ms].value": "172800000"},
+            answer={v.setting("retention.ms"): "172800000"},
             within_ms=10_000,
+            timeout_ms=1000,
         ),
         refused("after"),
     ]
@@ -234,30 +185,13 @@ def retention_forgotten(draft: v.Draft) -> v.Plan:
     """A record of 2020 is kept by a retention of 100 years, which an unrelated change must not shorten."""
     record = {"value": "of-2020", "timestamp": 1_600_000_000_000}
     data = {"name": "t", "partition_data": [{"index": 0, "records": {"records": [record]}}]}
-    first = {"partition_index": 0, "current_leader_epoch": -1, "timestamp": -2}
+    body = {"transactional_id": None, "acks": -1, "timeout": 4000, "topic_data": [data]}
     steps: list[v.Step] = [
-        v.ApiProbe(
-            as_="old-record",
-            node=BROKER,
-            api="produce",
-            version=9,
-            timeout_ms=5000,
-            body={"transactional_id": None, "acks": -1, "timeout": 4000, "topic_data": [data]},
-            expect=v.serves("ADM-04"),
-        ),
+        v.ask("old-record", BROKER, "produce", body, v.serves("ADM-04"), version=9),
         v.configured("unrelated", BROKER, "", {"message.max.bytes": "2000000"}, of="broker"),
         # The broker looks for expired segments for the first time 30 s after its start.
         v.Hold(after="unrelated.ended", ms=36_000),
-        v.ApiProbe(
-            as_="kept",
-            node=BROKER,
-            api="list_offsets",
-            version=7,
-            timeout_ms=5000,
-            body={"replica_id": -1, "isolation_level": 0, "topics": [{"name": "t", "partitions": [first]}]},
-            answer={"topics[0].partitions[0].offset": 0},
-            expect=v.serves("ADM-04"),
-        ),
+        v.listed("kept", BROKER, "t", v.FIRST, answer={f"{v.LISTED}.offset": 0}, expect=v.serves("ADM-04")),
     ]
     settings = one_broker(log_retention_hours="876000", log_retention_check_interval_ms="500")
     return asking(draft, steps, settings=settings)
@@ -276,15 +210,7 @@ def topics_of_other_names(draft: v.Draft) -> v.Plan:
     steps: list[v.Step] = [
         v.CreateTopicProbe(as_="another", node=BROKER, topic="u", partitions=4, replicas=1, timeout_ms=5000),
         v.LeaderIs(as_="made", partition="u-3", within_ms=10_000),
-        v.ApiProbe(
-            as_="describe",
-            node=BROKER,
-            api="describe_log_dirs",
-            timeout_ms=5000,
-            body={"topics": [{"topic": "t", "partitions": [0]}]},
-            answer={"results[].topics[].name": ["t"]},
-            expect=v.serves("ADM-03"),
-        ),
+        v.described_log_dirs("describe", BROKER, v.serves("ADM-03"), {"results[].topics[].name": ["t"]}, topic="t"),
     ]
     return asking(draft, steps, log_dirs=2)
 
@@ -303,15 +229,7 @@ def replica_on_cordoned_directories(draft: v.Draft) -> v.Plan:
 
     def created(name: str, error: int, **more: Any) -> v.ApiProbe:
         body = {"topics": [{"name": "new", "configs": [], **more}], "timeout": 4000, "validate_only": True}
-        return v.ApiProbe(
-            as_=name,
-            node=BROKER,
-            api="create_topics",
-            body=body,
-            timeout_ms=5000,
-            within_ms=10_000,
-            expect=v.answers("ADM-04", f"error:{error}"),
-        )
+        return v.ask(name, BROKER, "create_topics", body, v.answers("ADM-04", f"error:{error}"), within_ms=10_000)
 
     named = [{"partition_index": 0, "broker_ids": [int(BROKER_ID)]}]
     steps: list[v.Step] = [

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
@@ -151,7 +151,7 @@ def one_broker(**settings: str) -> v.NodeSettings:
 
 def asking(
     draft: v.Draft,
-    steps: list[v.Step],
+    steps: Sequence[v.Step],
     *,
     partitions: int = 1,
     config: dict[str, str] | None = None,
@@ -170,6 +170,6 @@ def asking(
         "whole",
         topology=small_cluster(draft.target, brokers, log_dirs=log_dirs),
         topics=[topic],
-        workload=v.WorkloadSpec(),
+        workload=None,
         settings=settings or (one_broker() if brokers == 1 else None),
     )

@@ -43,7 +43,7 @@ def recreated_while_away(draft: v.Draft) -> v.Plan:
         v.Heal(as_="return", fault="kill"),
         v.BrokerActive(as_="back", node=away),
     ]
-    return draft.plan(steps, "back", topology=small_cluster(draft.target, 3), workload=v.WorkloadSpec())
+    return draft.plan(steps, "back", topology=small_cluster(draft.target, 3), workload=None)
 
 
 @released_bug(
@@ -81,7 +81,7 @@ def voter_comes_back(draft: v.Draft) -> v.Plan:
         "stayed",
         topology=v.Topology(nodes=tuple(nodes)),
         topics=[v.topic([BROKER], min_isr=1)],
-        workload=v.WorkloadSpec(),
+        workload=None,
         settings=one_broker(),
     )
 
@@ -122,7 +122,7 @@ def alone_and_unknowing(draft: v.Draft) -> v.Plan:
         "features",
         topology=v.Topology(nodes=tuple(nodes)),
         topics=[v.topic([BROKER], min_isr=1)],
-        workload=v.WorkloadSpec(),
+        workload=None,
         settings=one_broker(),
     )
 
@@ -163,7 +163,7 @@ def back_and_fenced(draft: v.Draft) -> v.Plan:
         steps,
         topology=small_cluster(draft.target),
         topics=[v.topic([BROKER], min_isr=1)],
-        workload=v.WorkloadSpec(),
+        workload=None,
         settings=one_broker(),
     )
 

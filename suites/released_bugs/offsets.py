@@ -110,15 +110,13 @@ def offsets_topic_deleted(draft: v.Draft) -> v.Plan:
 def colon_in_a_share_group(draft: v.Draft) -> v.Plan:
     """A share group may have any name; the key of its state is the name, the id of a topic and a partition."""
     steps: list[v.Step] = [
-        v.ApiProbe(
-            as_="find",
-            node=BROKER,
-            api="find_coordinator",
+        v.ask_until(
+            "find",
+            BROKER,
+            "find_coordinator",
+            {"key_type": SHARE, "coordinator_keys": ["a:b:Wq5JrJ0cQEaJ7h9pVQ3dPA:0"]},
+            v.serves("CRD-01"),
             version=6,
-            timeout_ms=5000,
-            body={"key_type": SHARE, "coordinator_keys": ["a:b:Wq5JrJ0cQEaJ7h9pVQ3dPA:0"]},
-            within_ms=v.LIVENESS_TIMEOUT_MS,
-            expect=v.serves("CRD-01"),
         )
     ]
     settings = one_broker(share_coordinator_state_topic_replication_factor="1")

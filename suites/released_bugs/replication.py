@@ -38,21 +38,18 @@ def alone_in_the_isr(draft: v.Draft) -> v.Plan:
         "one-record",
         topology=v.zookeeper_cluster(controller=leader),
         topics=[v.topic([leader, *followers], min_isr=1)],
-        workload=v.WorkloadSpec(),
+        workload=None,
     )
 
 
 def _logs_on(name: str, node: str, topics: list[str], requirement: str | None = None) -> v.ApiProbe:
-    return v.ApiProbe(
-        as_=name,
-        node=node,
-        api="describe_log_dirs",
+    return v.described_log_dirs(
+        name,
+        node,
+        v.serves(requirement) if requirement else None,
+        {"results[].topics[name=t].name": topics},
         version=2,
-        body={"topics": None},
-        answer={"results[].topics[name=t].name": topics},
-        timeout_ms=5000,
         within_ms=15_000,
-        expect=None if requirement is None else v.serves(requirement),
     )
 
 
@@ -84,7 +81,7 @@ def cancelled_reassignment(draft: v.Draft) -> v.Plan:
         "removed",
         topology=v.zookeeper_cluster(controller=SECOND),
         topics=[v.topic([FIRST, SECOND], min_isr=1)],
-        workload=v.WorkloadSpec(),
+        workload=None,
     )
 
 
@@ -106,15 +103,14 @@ def dead_replica_kept(draft: v.Draft) -> v.Plan:
         v.BrokerFenced(as_="fenced", node=SECOND),
         v.ReassignProbe(as_="grow", node=FIRST, partition="t-0", to=(FIRST, SECOND, THIRD), timeout_ms=5000),
         v.IsrIs(as_="caught-up", partition="t-0", has=THIRD),
-        v.ApiProbe(
-            as_="ended",
-            node=FIRST,
-            api="list_partition_reassignments",
-            body={"timeout": 4000, "topics": None},
+        v.ask(
+            "ended",
+            FIRST,
+            "list_partition_reassignments",
+            {"timeout": 4000, "topics": None},
+            v.serves("ADM-05"),
             answer={"topics": []},
-            timeout_ms=5000,
             within_ms=15_000,
-            expect=v.serves("ADM-05"),
         ),
     ]
     return draft.plan(
@@ -122,7 +118,7 @@ def dead_replica_kept(draft: v.Draft) -> v.Plan:
         "ended",
         topology=small_cluster(draft.target, 3),
         topics=[v.topic([FIRST, SECOND], min_isr=1)],
-        workload=v.WorkloadSpec(),
+        workload=None,
     )
 
 

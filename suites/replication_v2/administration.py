@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from fencepost.suites import vocabulary as v
 from fencepost.suites.replication_v2 import log_lines as log
 
@@ -51,32 +53,19 @@ def topics(draft: v.Draft) -> v.Plan:
 
 def _limited(topic: str, asked: str) -> list[v.Step]:
     """Limit the size of records through one broker; the leader, whichever it is, refuses larger ones from then on."""
-    config = {"name": "max.message.bytes", "config_operation": 0, "value": "200"}
-    records = {"records": [{"value": "x" * 300}]}
+    within: dict[str, Any] = {"timeout_ms": COMMAND_TIMEOUT_MS}
+    limit = {"max.message.bytes": "200"}
     return [
-        v.ApiProbe(
-            as_="limit",
-            node=asked,
-            api="incremental_alter_configs",
-            version=1,
-            body={"resources": [{"resource_type": 2, "resource_name": topic, "configs": [config]}]},
-            timeout_ms=COMMAND_TIMEOUT_MS,
-            expect=_served("DLD-52"),
-        ),
-        v.ApiProbe(
-            as_="too-large",
-            node=f"leader:{topic}-0",
-            api="produce",
-            version=9,
-            body={
-                "transactional_id": None,
-                "acks": 1,
-                "timeout": COMMAND_TIMEOUT_MS,
-                "topic_data": [{"name": topic, "partition_data": [{"index": 0, "records": records}]}],
-            },
-            timeout_ms=COMMAND_TIMEOUT_MS,
+        v.configured("limit", asked, topic, limit, validate_only=None, version=1, expect=_served("DLD-52"), **within),
+        v.produced(
+            "too-large",
+            f"leader:{topic}-0",
+            topic,
+            [{"value": "x" * 300}],
+            acks=1,
             within_ms=v.LIVENESS_TIMEOUT_MS,
             expect=v.answers("DLD-52", "error:10"),
+            **within,
         ),
     ]
 

@@ -145,7 +145,7 @@ def silent(draft: v.Draft) -> v.Plan:
     """
     leader, old, new = draft.roles
     steps: list[v.Step] = [
-        v.Produce(as_="before", topic="u", records=20, idempotent=True, expect=v.serves("LIVE-03")),
+        v.burst("before", "u", 20),
         v.inject("kill", v.KillParameters(nodes=old)),
         v.ReassignProbe(as_="move", node=leader, partition="u-0", to=(leader, new), expect=v.serves("DLD-18")),
         log.has_line("asked", leader, log.requested("close-replica", "u-0", old), v.must("LD-74")),
@@ -161,6 +161,6 @@ def silent(draft: v.Draft) -> v.Plan:
         "closes",
         v.acknowledged(by="after", at_least=20),
         topics=[v.topic([leader, old], name="u", min_isr=1)],
-        workload=v.WorkloadSpec(),
-        afterwards=[v.Produce(as_="after", topic="u", records=20, idempotent=True, expect=v.serves("LIVE-03"))],
+        workload=None,
+        afterwards=[v.burst("after", "u", 20)],
     )

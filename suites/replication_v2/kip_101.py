@@ -36,7 +36,7 @@ def truncated(diverge: bool, draft: v.Draft) -> v.Plan:
     draft = draft.timed(lag_ms=LAG_MS)
     silent = max(draft.timing.session_ms, draft.timing.lease_ms)
     steps: list[v.Step] = [
-        v.Produce(as_="before", topic="u", records=BEFORE, idempotent=True, expect=v.serves("LIVE-03")),
+        v.burst("before", "u", BEFORE),
         *(_checkpointed(f"notified-{each}", each, BEFORE, _spread(target)) for each in (leader, follower)),
         *_unreported(leader, follower, third),
         v.inject("bounce", v.KillParameters(nodes=follower)),
@@ -49,9 +49,9 @@ def truncated(diverge: bool, draft: v.Draft) -> v.Plan:
         steps,
         *_seen(diverge, target),
         topics=[v.topic([leader, follower, third], name="u", min_isr=1)],
-        workload=v.WorkloadSpec(),
+        workload=None,
         deviations=_found(target, diverge),
-        afterwards=[v.Produce(as_="afterwards", topic="u", records=FEWER, idempotent=True, expect=v.serves("LIVE-03"))],
+        afterwards=[v.burst("afterwards", "u", FEWER)],
     )
 
 
