@@ -17,9 +17,8 @@ from fencepost.harness.clients.asking import SILENT_AFTER, ReconnectingConnectio
 from fencepost.harness.clients.changes import changes
 from fencepost.harness.clients.ends import Turns, VisibleEnds, ask_ends, led_by
 from fencepost.harness.clients.login import Credentials
-from fencepost.harness.clients.metadata.fetching import NotLeader
+from fencepost.harness.clients.metadata.fetching import NotLeader, Tail
 from fencepost.harness.clients.metadata.image import Image
-from fencepost.harness.clients.metadata.tail import Tail
 from fencepost.harness.clients.raw import NoAnswer, RawConnection, Unanswered
 from fencepost.harness.clients.views import (
     Answer,

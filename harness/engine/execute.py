@@ -14,16 +14,21 @@ from typing import Any, Protocol
 from fencepost.faults.capabilities import CapabilityError
 from fencepost.harness.clients.settings import settle_seconds
 from fencepost.harness.engine.audit import AUDITED, Auditor
-from fencepost.harness.engine.conditions import holds
+from fencepost.harness.engine.conditions import await_condition, holds
 from fencepost.harness.engine.context import Context
 from fencepost.harness.engine.convergence import blocker
 from fencepost.harness.engine.errors import FaultError, StepError, StepTimeout, UnresolvedRole
+from fencepost.harness.engine.injecting import inject
+from fencepost.harness.engine.performed import PerformedRun
 from fencepost.harness.engine.probes.prober import Prober
-from fencepost.harness.engine.steps import perform
 from fencepost.harness.engine.topics import list_topics
 from fencepost.harness.errors import CallHangs, DeadlinePassed, InfrastructureError, LinksLost, NodeNotReady
+from fencepost.harness.plan.base import Level
+from fencepost.harness.plan.conditions.condition import AwaitStep
+from fencepost.harness.plan.injects import InjectStep
 from fencepost.harness.plan.model import Plan, TopicSpec
 from fencepost.harness.plan.performed import READY_WITHIN
+from fencepost.harness.plan.requests.request import ProbeStep
 from fencepost.harness.plan.steps import Step
 from fencepost.harness.plan.topic_changes import changed_topics, deleted_topics
 from fencepost.results.records.events import CONVERGE
@@ -46,6 +51,7 @@ READ_AGAIN_SECONDS = 5.0
 NAME_OF_TOPIC = re.compile(r"[A-Za-z0-9._-]{1,249}")
 BROKEN_SECONDS = 5.0
 """The timeout for convergence after the infrastructure failed: the run's verdict is known by then."""
+DONE: Mapping[str, Any] = {"outcome": "done"}
 
 
 def execute(context: Context, listener: ProgressListener) -> None:
@@ -168,6 +174,32 @@ class Execution:
             context.clients.workload.final_read(reading, _deleted(context))
         list_topics(context, _topics(context.plan))
         auditor.audit()
+
+
+def perform(step: Step, name: str, context: Context, prober: Prober) -> Mapping[str, Any]:
+    """Perform the step, and return the data of its end for the journal.
+
+    `outcome` is `done`, or `missed` for a condition that stayed false.
+    """
+    match step:
+        case InjectStep():
+            return inject(step, name, context)
+        case AwaitStep():
+            return _await(step, name, context)
+        case ProbeStep():
+            prober.run(step, name)
+            return DONE
+    return {**DONE, **step.perform(PerformedRun(context), name)}
+
+
+def _await(step: AwaitStep, name: str, context: Context) -> Mapping[str, Any]:
+    wait = await_condition(step, name, context)
+    if wait.came:
+        return {**DONE, **wait.found}
+    message = f"`{step.condition}` did not become true within {step.within_ms} ms: {wait.seen}"
+    if step.expect is None or step.expect.level is Level.MUST:
+        raise StepTimeout(message + (f"; measured: {dict(wait.found)}" if wait.found else ""))
+    return {"outcome": "missed", "message": message, **wait.found}
 
 
 def _converge(context: Context, timeout: float) -> Mapping[str, Any]:

@@ -16,7 +16,7 @@ from fencepost.harness.catalogue import catalogue
 from fencepost.harness.checkers.added import added_checkers
 from fencepost.harness.clients.observer import ObservedNode, Observer
 from fencepost.harness.clients.workload import Workload
-from fencepost.harness.clients.zookeeper.preparing import prepare_topics
+from fencepost.harness.clients.zookeeper.leaderless import prepare_topics
 from fencepost.harness.cluster.cluster import READY_WITHIN, Cluster
 from fencepost.harness.disk_space import check_disk_space, disk_space_errors
 from fencepost.harness.engine.active_faults import ActiveFaults

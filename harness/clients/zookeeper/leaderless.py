@@ -1,4 +1,4 @@
-"""The tree of a cluster without controllers, kept up to date by what ZooKeeper tells of it.
+"""The tree of a cluster without controllers, kept up to date by what ZooKeeper tells of it, and topics put into it.
 
 One recursive watch says which paths changed, and only these are read anew: thousands of partitions cost no more than
 what happens to them. Source of the paths: Kafka's replication design V2, and the cluster's own additions to it.
@@ -7,13 +7,20 @@ what happens to them. Source of the paths: Kafka's replication design V2, and th
 from __future__ import annotations
 
 import hashlib
+import json
 import re
 import struct
 import uuid
 from collections import defaultdict
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
+from functools import partial
 
+from kazoo.client import KazooClient
+from kazoo.exceptions import KazooException
+from kazoo.handlers.threading import KazooTimeoutError
+
+from fencepost.harness.calls import in_time, named
 from fencepost.harness.clients.metadata.image import BrokerEntry, Image, PartitionEntry
 from fencepost.harness.clients.zookeeper.connection import ChangeKind, Znode, ZooKeeperConnection
 from fencepost.harness.clients.zookeeper.tree import (
@@ -25,6 +32,8 @@ from fencepost.harness.clients.zookeeper.tree import (
     json_object,
     number,
 )
+from fencepost.harness.errors import InfrastructureError
+from fencepost.harness.plan.model import TopicSpec
 
 ROOT = "/brokers"
 BROKERS, TOPICS, MOVES, QUEUES, LOCKS = (
@@ -34,6 +43,9 @@ PARTITION = re.compile(rf"(?:{TOPICS}|{MOVES})/([^/]+)/([0-9]+)(?:/(?:replicas|l
 QUEUED = re.compile(rf"{QUEUES}/([0-9]+)/[^/]+")
 ATTEMPTS = 5
 """How often what changed while it was read is read anew before it is taken as it came."""
+CONNECT_WITHIN = 10.0
+AT_ONCE = 1000
+"""Znodes in one transaction: far below what a server takes in one message."""
 
 
 def partition_paths(topic: str, partition: int) -> tuple[str, str, str, str]:
@@ -221,3 +233,40 @@ def json_list_of(state: Mapping[str, object], key: str) -> tuple[int, ...]:
     if not isinstance(found, list | tuple):
         raise MalformedZnode(key)
     return tuple(number(str(each)) for each in found)
+
+
+def prepare_topics(topics: Collection[TopicSpec], hosts: str, within: float) -> None:
+    """Put topics into the tree as an administrator's command does, before any broker runs.
+
+    InfrastructureError if ZooKeeper does not take them, CallHangs if the client does not return in that time.
+    """
+    in_time(f"preparing {len(topics)} topics in ZooKeeper", within, partial(_create_all, topics, hosts))
+
+
+def _create_all(topics: Collection[TopicSpec], hosts: str) -> None:
+    client = named(KazooClient(hosts=hosts, timeout=CONNECT_WITHIN), "the harness")
+    try:
+        client.start(CONNECT_WITHIN)
+        client.ensure_path(TOPICS)
+        znodes = [znode for topic in topics for znode in _topic_znodes(topic)]
+        for begin in range(0, len(znodes), AT_ONCE):
+            transaction = client.transaction()
+            for path, data in znodes[begin : begin + AT_ONCE]:
+                transaction.create(path, data)
+            for result in transaction.commit():
+                if isinstance(result, Exception):
+                    raise result
+    except (KazooException, KazooTimeoutError) as error:
+        raise InfrastructureError(f"ZooKeeper did not take {len(topics)} prepared topics: {error!r}") from error
+    finally:
+        client.stop()
+        client.close()
+
+
+def _topic_znodes(topic: TopicSpec) -> Iterator[tuple[str, bytes]]:
+    """Yield the path and the data of each znode, after its parent."""
+    yield f"{TOPICS}/{topic.name}", json.dumps({"config": topic.config}, separators=(",", ":")).encode()
+    for partition, replicas in enumerate(topic.assignments):
+        assigned, *_ = partition_paths(topic.name, partition)
+        yield assigned.rpartition("/")[0], b""
+        yield assigned, json.dumps(list(replicas), separators=(",", ":")).encode()

@@ -4,20 +4,26 @@ from __future__ import annotations
 
 import socket
 from collections.abc import Mapping
+from dataclasses import asdict
 from typing import Any, cast
 
 from kio.schema.errors import ErrorCode
 
+from fencepost.harness.clients.asking import ask_quorum
 from fencepost.harness.clients.login import log_in
+from fencepost.harness.clients.metadata.fetching import NotLeader
 from fencepost.harness.clients.metadata.image import Image, PartitionEntry
+from fencepost.harness.clients.metadata.log_rules import broken_rules
+from fencepost.harness.clients.metadata.whole_log import MalformedLog, PlacedRecord, read_log
 from fencepost.harness.clients.raw import RawConnection
+from fencepost.harness.clients.views import Answer
 from fencepost.harness.engine.context import Context
-from fencepost.harness.engine.probes.metadata_log import plain_log
 from fencepost.harness.engine.run_references import RunReferences
 from fencepost.harness.network.layout import Listener
-from fencepost.harness.plan.answers import ProbeAnswer, answered
+from fencepost.harness.plan.answers import ProbeAnswer, ProbeOutcome, answered
 from fencepost.harness.plan.asked import Connection
 from fencepost.harness.plan.base import NodeRef, Value
+from fencepost.harness.plan.dialect import Dialect
 from fencepost.harness.plan.requests.request import KafkaRequest
 from fencepost.harness.targets.security import BROKER_USER, PASSWORDS
 
@@ -58,7 +64,7 @@ class AskedRun(RunReferences):
         return self._cluster.dial(self.receiver, port, seconds)
 
     def metadata_log(self, connection: Connection) -> Mapping[str, Any] | ProbeAnswer:
-        return plain_log(cast("RawConnection", connection))
+        return _plain_log(cast("RawConnection", connection))
 
     def _listener(self, probe: KafkaRequest) -> Listener:
         asked = self._cluster.node(self.receiver)
@@ -73,3 +79,32 @@ class AskedRun(RunReferences):
         user = probe.sender or BROKER_USER
         error = log_in(connection, user, PASSWORDS.get(user, ""))
         return None if error is ErrorCode.none else answered(error, user=user)
+
+
+def _plain_log(connection: RawConnection) -> Mapping[str, Any] | ProbeAnswer:
+    """Read the committed log of the active controller with all fields of its records, in the KIP-631 dialect.
+
+    A controller that does not lead is answered as error 41, and a log with a malformed record is `different`, whatever
+    the plan names.
+    """
+    view = ask_quorum(connection, Dialect.KIP_631)
+    if view.answer is not Answer.SERVING:
+        return answered(ErrorCode.not_controller, quorum=view.answer.value)
+    try:
+        log = read_log(connection, view.epoch)
+    except NotLeader as error:
+        return answered(ErrorCode.not_controller, reason=str(error))
+    except MalformedLog as error:
+        return ProbeAnswer(ProbeOutcome.DIFFERENT, None, {"malformed": str(error)})
+    return {
+        "snapshot_end": log.snapshot_end,
+        "snapshot": [_plain(record) for record in log.snapshot],
+        "log": [_plain(record) for record in log.log],
+        "versions": sorted({placed.record.version for placed in (*log.snapshot, *log.log)}),
+        "broken": [asdict(broken) for broken in broken_rules(log)],
+    }
+
+
+def _plain(placed: PlacedRecord) -> dict[str, Any]:
+    record = placed.record
+    return {"record": record.name, "version": record.version, "offset": placed.offset, **record.fields}

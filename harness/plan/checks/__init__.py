@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from fencepost.harness.plan.checks.clients import client_problems, membership_problems
-from fencepost.harness.plan.checks.coverage import coverage_problems
 from fencepost.harness.plan.checks.problem import Problem
-from fencepost.harness.plan.checks.steps import step_problems
+from fencepost.harness.plan.checks.steps import coverage_problems, step_problems
 from fencepost.harness.plan.checks.topology import node_problems, setting_problems, topic_problems
 from fencepost.harness.plan.model import Plan
 

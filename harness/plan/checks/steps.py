@@ -1,14 +1,15 @@
-"""Checks of steps, in their order: what a step names has to come before it."""
+"""Checks of steps, in their order, and of the coverage: what a step names has to come before it."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 
 from fencepost.harness.plan.base import LogLine
-from fencepost.harness.plan.checks.problem import Problem, not_yet
+from fencepost.harness.plan.checks.clients import clients_of, senders_of
+from fencepost.harness.plan.checks.problem import Problem, not_yet, unknown
 from fencepost.harness.plan.checks.references import instant_problems, partition_problems, step_references
 from fencepost.harness.plan.injects import InjectStep
-from fencepost.harness.plan.model import Plan
+from fencepost.harness.plan.model import Committed, Plan
 from fencepost.harness.plan.requests.request import ProbeStep
 from fencepost.harness.plan.steps.backup import Backup
 from fencepost.harness.plan.steps.bind import Bind
@@ -111,3 +112,24 @@ def _later(at: tuple[str | int, ...], step: Start, plan: Plan, ended: set[str]) 
                 f"{ref} starts with the cluster: give it `start: later`, or shut it down or await its exit in an "
                 "earlier step",
             )
+
+
+def coverage_problems(plan: Plan) -> Iterator[Problem]:
+    names = {plan.step_name(place) for place in range(len(plan.steps))}
+    senders = senders_of(plan)
+    clients = clients_of(plan)
+    faults = {plan.step_name(place) for place, step in enumerate(plan.steps) if step.do == "inject"}
+    for place, item in enumerate(plan.coverage):
+        at = ("coverage", place)
+        for key in ("step", "fault"):
+            name = getattr(item, key, None)
+            if name is not None and name not in (faults if key == "fault" else names):
+                yield Problem((*at, key), unknown(key, name, names))
+        by = getattr(item, "by", None)
+        known = clients if isinstance(item, Committed) else senders
+        if by is not None and by not in known:
+            yield Problem((*at, "by"), unknown("client" if isinstance(item, Committed) else "producer", by, known))
+        for key in ("after", "before"):
+            instant = getattr(item, key, None)
+            if instant is not None:
+                yield from instant_problems((*at, key), instant, names, faults)

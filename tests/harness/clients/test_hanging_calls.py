@@ -14,8 +14,8 @@ from confluent_kafka import Producer
 from fencepost.harness.checkers.history import read_history
 from fencepost.harness.clients import membership, reading, sending, settings, workload
 from fencepost.harness.clients.workload import Workload
-from fencepost.harness.clients.zookeeper import preparing
-from fencepost.harness.engine import znodes
+from fencepost.harness.clients.zookeeper import leaderless
+from fencepost.harness.engine import performed
 from fencepost.harness.errors import CallHangs
 from fencepost.harness.judge import judge
 from fencepost.results.records.journal import JournalWriter, read_journal
@@ -180,11 +180,11 @@ class SilentZooKeeper:
 
 
 def test_requests_to_zookeeper_that_hang_are_named(monkeypatch: pytest.MonkeyPatch) -> None:
-    for module in (preparing, znodes):
+    for module in (leaderless, performed):
         monkeypatch.setattr(module, "KazooClient", SilentZooKeeper)
         monkeypatch.setattr(module, "CONNECT_WITHIN", 0.1)
-    monkeypatch.setattr(znodes, "ANSWER_WITHIN", 0.1)
+    monkeypatch.setattr(performed, "ANSWER_WITHIN", 0.1)
     with pytest.raises(CallHangs, match=r"^create /a did not end: SilentZooKeeper.create\(\) of the harness"):
-        znodes.change_znode("create", "/a", "", "127.0.0.1:1")
+        performed.change_znode("create", "/a", "", "127.0.0.1:1")
     with pytest.raises(CallHangs, match=r"^preparing 0 topics in ZooKeeper did not end: SilentZooKeeper.ensure_path"):
-        preparing.prepare_topics((), "127.0.0.1:1", 0.2)
+        leaderless.prepare_topics((), "127.0.0.1:1", 0.2)

@@ -21,9 +21,9 @@ from fencepost.harness.clients.zookeeper.leaderless import (
     decode_broker,
     decode_partition,
     partition_paths,
+    prepare_topics,
     topic_id,
 )
-from fencepost.harness.clients.zookeeper.preparing import prepare_topics
 from fencepost.harness.clients.zookeeper.tree import MalformedZnode, Tree
 from fencepost.harness.clients.zookeeper.watches import count_watches
 from fencepost.harness.network.addresses import Endpoint

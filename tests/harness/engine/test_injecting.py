@@ -15,7 +15,7 @@ from fencepost.faults.processes.kill import KillParameters
 from fencepost.harness.clients.views import Observation
 from fencepost.harness.engine.context import Context
 from fencepost.harness.engine.errors import StepTimeout
-from fencepost.harness.engine.steps import perform
+from fencepost.harness.engine.execute import perform
 from fencepost.harness.plan.base import LogLine
 from fencepost.harness.plan.conditions.broker_active import BrokerActive
 from fencepost.harness.plan.conditions.isr_shrunk import IsrShrunk

@@ -12,7 +12,7 @@ from fencepost.faults.processes.kill import KillParameters
 from fencepost.harness.clients.views import Observation
 from fencepost.harness.engine.conditions import evaluation, holds, seen
 from fencepost.harness.engine.errors import StepError, StepTimeout, UnresolvedRole
-from fencepost.harness.engine.steps import perform
+from fencepost.harness.engine.execute import perform
 from fencepost.harness.plan.base import LogLine
 from fencepost.harness.plan.conditions import Await
 from fencepost.harness.plan.conditions.backlog import Backlog

@@ -6,7 +6,7 @@ from pathlib import Path
 
 from fencepost.harness.checkers.checkpoints import high_watermark
 from fencepost.harness.checkers.replica_logs import log_end
-from fencepost.harness.engine.node_files import OffsetReading
+from fencepost.harness.engine.observed import OffsetReading
 
 
 def write(folder: Path, *lines: str) -> None:

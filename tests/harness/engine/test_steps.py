@@ -11,8 +11,8 @@ import pytest
 from kazoo.client import KazooClient
 
 from fencepost.harness.engine.errors import StepError, StepTimeout
-from fencepost.harness.engine.steps import perform
-from fencepost.harness.engine.znodes import change_znode
+from fencepost.harness.engine.execute import perform
+from fencepost.harness.engine.performed import change_znode
 from fencepost.harness.plan.base import Expect, Level, PlanModel
 from fencepost.harness.plan.conditions.runs_release import RunsRelease
 from fencepost.harness.plan.steps.roll import Roll
@@ -155,7 +155,7 @@ def test_a_plan_writes_in_zookeeper_s_tree(tmp_path: Path) -> None:
 
 
 def test_without_a_server_a_znode_is_not_changed(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("fencepost.harness.engine.znodes.CONNECT_WITHIN", 0.1)
+    monkeypatch.setattr("fencepost.harness.engine.performed.CONNECT_WITHIN", 0.1)
     with pytest.raises(StepError, match=r"no ZooKeeper server took a session within 0\.1 s"):
         change_znode("delete", "/a", "", "127.0.0.1:1")
 

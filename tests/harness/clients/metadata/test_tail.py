@@ -14,8 +14,7 @@ from kio.schema.types import BrokerId, TopicName
 from kio.static.primitive import Records, i32, i32Timedelta, i64
 
 from fencepost.cluster_impl.wire.batches import build
-from fencepost.harness.clients.metadata.fetching import NotLeader
-from fencepost.harness.clients.metadata.tail import Tail
+from fencepost.harness.clients.metadata.fetching import NotLeader, Tail
 from fencepost.harness.clients.raw import RawConnection
 from fencepost.harness.plan.dialect import Dialect
 
