@@ -57,7 +57,7 @@ class DeleteRecords:
 
 
 class PendingDeletion:
-    """A deletion of one partition; it is in `replica.deletions` while it waits for followers."""
+    """A deletion of one partition; it is in `Purgatory.deletions` while it waits for followers."""
 
     def __init__(self, replica: Replica, offset: int, answer: PartitionResult, control: ControlPlane) -> None:
         self._replica = replica
@@ -65,8 +65,8 @@ class PendingDeletion:
         self._answer = answer
         self._control = control
         self.decided: asyncio.Future[None] = asyncio.get_running_loop().create_future()
-        replica.deletions.add(self)
-        self.decided.add_done_callback(lambda _: replica.deletions.discard(self))
+        replica.purgatory.deletions.add(self)
+        self.decided.add_done_callback(lambda _: replica.purgatory.deletions.discard(self))
 
     def wake(self) -> None:
         asyncio.get_running_loop().call_soon(self.decide)

@@ -81,9 +81,9 @@ class Fetch:
         if response is not None:
             return response
         replicas = [one.replica for one in requested if one.replica is not None]
-        watched = [] if is_client else [replica.growth for replica in replicas]
+        watched = [] if is_client else [replica.purgatory.growth for replica in replicas]
         if is_client or self._knows_racks:
-            watched += [replica.commits for replica in replicas]
+            watched += [replica.purgatory.commits for replica in replicas]
         return DelayedFetch(watched, body.max_wait_ms / 1000, pending.attempt).future
 
     def _client(self, body: m.FetchRequest, request: Request) -> Client:

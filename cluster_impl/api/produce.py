@@ -100,7 +100,7 @@ class DelayedProduce:
             _decide(answer, error or fencing_error(self._control))
             self._finish_if_decided()
 
-        waiting = replica.acknowledgements.wait(next_offset, since, decided)
+        waiting = replica.purgatory.acknowledgements.wait(next_offset, since, decided)
         self._undecided[key] = (replica, waiting, answer)
 
     def wait(self, timeout: float) -> asyncio.Future[m.ProduceResponse]:
@@ -111,7 +111,7 @@ class DelayedProduce:
 
     def _expire(self) -> None:
         for replica, waiting, answer in self._undecided.values():
-            replica.acknowledgements.forget(waiting)
+            replica.purgatory.acknowledgements.forget(waiting)
             _decide(answer, Error.REQUEST_TIMED_OUT)
         self._undecided.clear()
         self._finish_if_decided()

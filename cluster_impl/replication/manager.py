@@ -10,6 +10,7 @@ from pathlib import Path
 from uuid import UUID
 
 from fencepost.cluster_impl.config.data_plane import DataPlaneConfig
+from fencepost.cluster_impl.replication.cleaner import LogCleaner
 from fencepost.cluster_impl.replication.control_plane import (
     Change,
     ControlPlane,
@@ -35,7 +36,6 @@ from fencepost.cluster_impl.replication.validation import PartitionError
 from fencepost.cluster_impl.storage.directory import LogDir, LogDirError
 from fencepost.cluster_impl.storage.log_dirs import LogDirs
 from fencepost.cluster_impl.wire.client import Connect
-from fencepost.cluster_impl.wire.codec import Malformed
 from fencepost.cluster_impl.wire.errors import Error
 
 log = logging.getLogger(__name__)
@@ -62,6 +62,7 @@ class ReplicaManager:
         self._connect = connect
         self._store = ReplicaStore(control.broker_id, config, dirs, self._lost, rules)
         self._replicas = self._store.replicas
+        self._cleaner = LogCleaner(self._replicas, config)
         self._topics: dict[UUID, str] = {}
         self._fetchers: dict[int, Fetcher] = {}
         self._proposals: set[asyncio.Task[None]] = set()
@@ -70,8 +71,8 @@ class ReplicaManager:
         self._closing = False
 
     async def start(self) -> None:
-        work = (self._watch_isrs(), self._write_checkpoints(), self._delete_expired(), self._compact())
-        self._tasks = [asyncio.create_task(each) for each in work]
+        work = (self._watch_isrs(), self._write_checkpoints(), self._cleaner.delete_expired(), self._cleaner.compact())
+        self._tasks = [asyncio.create_task(coroutine) for coroutine in work]
 
     async def close(self) -> None:
         """Stop following and leading, and leave the logs so that a restart finds them whole."""
@@ -271,26 +272,3 @@ class ReplicaManager:
             await asyncio.sleep(self.config.checkpoint_interval)
             self._store.checkpoint()
             self._close_idle_fetchers()
-
-    async def _delete_expired(self) -> None:
-        while True:
-            await asyncio.sleep(self.config.retention_check_interval)
-            for replica in [*self._replicas.values()]:
-                if self._replicas.get(replica.core.name) is replica:
-                    try:
-                        deleted = replica.apply_retention(time.time_ns() // 1_000_000)
-                    except PartitionError as refused:
-                        log.warning("%s: retention: %s", replica, refused)
-                        continue
-                    if deleted:
-                        await asyncio.sleep(0)
-
-    async def _compact(self) -> None:
-        """Compact one log at a time; each replica compacts its own."""
-        while True:
-            await asyncio.sleep(self.config.compaction_interval)
-            for replica in [each for each in self._replicas.values() if each.settings.compacts]:
-                try:
-                    await replica.compact(time.time_ns() // 1_000_000)
-                except (PartitionError, Malformed, OSError) as error:
-                    log.error("%s is not compacted: %s", replica, error)

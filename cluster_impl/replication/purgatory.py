@@ -65,6 +65,34 @@ class Wakeable(Protocol):
     def wake(self) -> None: ...
 
 
+class Purgatory:
+    """The requests that wait at one partition, by the event that each waits for."""
+
+    def __init__(self) -> None:
+        self.acknowledgements = Acknowledgements()
+        self.growth: set[Wakeable] = set()
+        """Fetches of followers, which wait for any records."""
+        self.commits: set[Wakeable] = set()
+        """Fetches of clients, which wait for committed records."""
+        self.deletions: set[Wakeable] = set()
+        """Deletions of records that wait until all in-sync replicas have made them."""
+
+    def grown(self) -> None:
+        for fetch in self.growth:
+            fetch.wake()
+
+    def committed(self, decision: Callable[[int, int], Error | None]) -> None:
+        """Answer the appends that `decision` decides, as `Acknowledgements.decide` does, and wake the clients."""
+        self.acknowledgements.decide(decision)
+        for fetch in self.commits:
+            fetch.wake()
+
+    def start_advanced(self) -> None:
+        """Wake the deletions: the start of this log or of a follower's may have moved."""
+        for deletion in self.deletions:
+            deletion.wake()
+
+
 class DelayedFetch(Generic[Response]):
     """A fetch with too few bytes for a response yet. It is a member of each set of `watched` while it waits.
 

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import asyncio
 import logging
 import threading
-import time
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import update_wrapper
@@ -17,15 +15,14 @@ from fencepost.cluster_impl.replication.follower import FollowerFetch
 from fencepost.cluster_impl.replication.log_settings import LogSettings
 from fencepost.cluster_impl.replication.partition import ANY_EPOCH, Partition, RoleTransition
 from fencepost.cluster_impl.replication.progress import ReplicaRole
-from fencepost.cluster_impl.replication.purgatory import Acknowledgements, Wakeable
+from fencepost.cluster_impl.replication.purgatory import Purgatory
 from fencepost.cluster_impl.replication.rules import TruncatesTo
-from fencepost.cluster_impl.replication.validation import PartitionError, check_produced
-from fencepost.cluster_impl.storage.compaction import Abandoned, CompactionLimits, compact
+from fencepost.cluster_impl.replication.validation import PartitionError, check_keys, check_produced, stamped
 from fencepost.cluster_impl.storage.epochs import UNDEFINED_EPOCH, truncation_point
 from fencepost.cluster_impl.storage.log import InvalidBatch, Log, OffsetMismatch, TimestampedOffset
 from fencepost.cluster_impl.storage.producers import ProducerStates, SequenceError
-from fencepost.cluster_impl.wire.batches import Batch, beginning_at, parse, split, stamp_append_time
-from fencepost.cluster_impl.wire.codec import Buffer, Malformed
+from fencepost.cluster_impl.wire.batches import Batch, beginning_at, split
+from fencepost.cluster_impl.wire.codec import Buffer
 from fencepost.cluster_impl.wire.errors import Error
 
 log = logging.getLogger(__name__)
@@ -78,8 +75,7 @@ def _storage(method: Callable[Concatenate[Replica, P], R]) -> Callable[Concatena
 class Replica:
     """Joins the pure `Partition` to its log. Every method runs on the event loop, and none waits.
 
-    Fetches of followers, which wait for any records, watch `growth`; fetches of clients, which wait for committed ones,
-    watch `commits`. `failed` is called with I/O errors; it has to call `fail` on all replicas that share the log dir.
+    `failed` is called with I/O errors; it has to call `fail` on all replicas that share the log dir.
     `caught_up` is called when a replica that began empty is known to have all committed records; `note_start` with a
     new start of the log, None if its files say it. Both may raise OSError.
     """
@@ -95,17 +91,14 @@ class Replica:
     ) -> None:
         self.core = core
         self.log = log_of_partition
-        self.acknowledgements = Acknowledgements()
-        self.growth: set[Wakeable] = set()
-        self.commits: set[Wakeable] = set()
+        self.purgatory = Purgatory()
         self.settings = LogSettings.of(core.config, config)
         self._config = config
         self._failed = failed
         self._caught_up = caught_up
         self._note_start = note_start
-        self._closed = threading.Event()
-        self.deletions: set[Wakeable] = set()
-        """Deletions of records that wait until all in-sync replicas have made them."""
+        self.closed = threading.Event()
+        """Set for good once the log is closed; work in other threads looks at it."""
         core.log_start_offset = log_of_partition.log_start_offset
         self._began_empty = core.began_empty
         self._producers = None if log_of_partition.log_end_offset else ProducerStates()
@@ -133,8 +126,8 @@ class Replica:
             self._known_producers()
             self._note_caught_up()
         if transition is not RoleTransition.NOTHING:
-            self._committed()
-            self._grown()
+            self.purgatory.committed(self.core.acknowledges)
+            self.purgatory.grown()
         return transition
 
     def configure(self, config: Mapping[str, str]) -> None:
@@ -149,7 +142,7 @@ class Replica:
 
     def isr_answered(self, proposal: IsrProposal, outcome: IsrOutcome, now: float) -> None:
         self.core.isr_answered(proposal, outcome, now)
-        self._committed()
+        self.purgatory.committed(self.core.acknowledges)
 
     @_storage
     def append_as_leader(self, records: Buffer | None, acks: int, now: float) -> ProducedRecords:
@@ -159,29 +152,22 @@ class Replica:
         batch = check_produced(records, self.settings.max_message_bytes)
         try:
             if self.settings.compacts:
-                _check_keys(batch)
+                check_keys(batch)
             append_time = -1
             if original := self._known_producers().check(batch):
                 append_time = original.timestamp if self.settings.log_append_time else -1
                 return ProducedRecords(original.base_offset, original.last_offset + 1, append_time)
             if self.settings.log_append_time:
-                batch, append_time = self._stamped(batch)
+                batch, append_time = stamped(batch)
             appended = self.log.append_as_leader(batch.view, self.core.leader_epoch)
         except (SequenceError, InvalidBatch) as error:
             raise PartitionError(error.error, str(error)) from error
         batch.base_offset = appended.base_offset
         self._known_producers().update(batch)
         if self.core.appended(self.log.log_end_offset, now):
-            self._committed()
-        self._grown()
+            self.purgatory.committed(self.core.acknowledges)
+        self.purgatory.grown()
         return ProducedRecords(appended.base_offset, appended.last_offset + 1, append_time)
-
-    def _stamped(self, batch: Batch) -> tuple[Batch, int]:
-        """Return a client's batch with the time of this moment, and the time."""
-        if not batch.verify_crc():  # A new checksum would make damaged records whole.
-            raise InvalidBatch(Error.CORRUPT_MESSAGE, f"the checksum of {batch} is wrong")
-        now_ms = time.time_ns() // 1_000_000
-        return Batch(stamp_append_time(batch.view, now_ms)), now_ms
 
     def credit(self, fetch: FollowerFetch, registered_epoch: int | None, last_epoch: int, now: float) -> None:
         """Count a follower's fetch as progress, unless its log has diverged. Raises PartitionError."""
@@ -190,9 +176,8 @@ class Replica:
         if self._divergence(fetch.offset, last_epoch) is None:
             self._check_range(fetch.offset)
             if self.core.credit(fetch, now):
-                self._committed()
-            for deletion in self.deletions:
-                deletion.wake()
+                self.purgatory.committed(self.core.acknowledges)
+            self.purgatory.start_advanced()
 
     @_storage
     def read(
@@ -265,7 +250,7 @@ class Replica:
                 for batch in split(records):
                     self._producers.update(batch)
         if self.core.note_high_watermark(leader_high_watermark):
-            self._committed()
+            self.purgatory.committed(self.core.acknowledges)
         self._note_caught_up()
         if leader_log_start > self.core.log_start_offset:
             self._advance_start(min(leader_log_start, self.core.high_watermark))
@@ -278,7 +263,7 @@ class Replica:
         self._note_start(None)
         self._producers = ProducerStates()
         self.core.began_anew(leader_log_start)
-        self._committed()
+        self.purgatory.committed(self.core.acknowledges)
 
     @_storage
     def delete_records(self, before: int) -> int:
@@ -319,8 +304,7 @@ class Replica:
             self._note_start(None)
         self.core.start_advanced(offset)
         log.info("%s begins at %d", self, offset)
-        for deletion in self.deletions:
-            deletion.wake()
+        self.purgatory.start_advanced()
         return True
 
     def _append_of_leader(self, records: Buffer) -> None:
@@ -347,37 +331,6 @@ class Replica:
         if self._began_empty and not self.core.began_empty:
             self._began_empty = False
             self._caught_up()
-
-    async def compact(self, now_ms: int) -> bool:
-        """Compact the closed segments, in a thread, if enough of them is new; return True if the log has changed.
-
-        Raises PartitionError.
-        """
-        segments, settings = self.log.segments, self.settings
-        closed = segments.closed(self.core.high_watermark)
-        if not settings.compacts or not closed or segments.dirty_ratio(closed) < settings.min_dirty_ratio:
-            return False
-        size = self.log.size
-        limits = CompactionLimits(
-            now_ms=now_ms,
-            delete_retention_ms=settings.delete_retention_ms,
-            segment_bytes=settings.segment_bytes,
-            stopped=self._closed.is_set,
-        )
-        try:
-            compacted = await asyncio.to_thread(compact, [segment.path for segment in closed], limits)
-            if self._closed.is_set() or not self.log.adopt_compacted(closed, compacted):
-                return False
-        except Abandoned:
-            return False
-        except FileNotFoundError:
-            if self._closed.is_set() or segments.closed(self.core.high_watermark)[: len(closed)] != closed:
-                return False  # Its log was cut, or its topic deleted, meanwhile.
-            raise
-        except OSError as error:
-            raise self.storage_failed(error) from error
-        log.info("%s: compacted from %d to %d bytes", self, size, self.log.size)
-        return True
 
     @_storage
     def offset_at(self, timestamp: int | None) -> TimestampedOffset | None:
@@ -434,10 +387,9 @@ class Replica:
     def stop(self) -> None:
         """Neither lead nor follow until the next assignment; pending requests are answered with an error."""
         self.core.stop()
-        self._committed()
-        self._grown()
-        for deletion in self.deletions:
-            deletion.wake()
+        self.purgatory.committed(self.core.acknowledges)
+        self.purgatory.grown()
+        self.purgatory.start_advanced()
 
     def storage_failed(self, error: OSError) -> PartitionError:
         """Give the log dir up; return the error to answer with."""
@@ -455,7 +407,7 @@ class Replica:
 
     def close(self) -> None:
         """Stop the replica and close its log."""
-        self._closed.set()
+        self.closed.set()
         self.stop()
         self.log.close()
 
@@ -464,22 +416,3 @@ class Replica:
         if self._producers is None:
             self._producers = ProducerStates.rebuilt(self.log.batches(self.log.log_start_offset))
         return self._producers
-
-    def _grown(self) -> None:
-        for fetch in self.growth:
-            fetch.wake()
-
-    def _committed(self) -> None:
-        self.acknowledgements.decide(self.core.acknowledges)
-        for fetch in self.commits:
-            fetch.wake()
-
-
-def _check_keys(batch: Batch) -> None:
-    """Refuse records without a key, of which compaction could remove none. Compressed ones are not looked into."""
-    try:
-        keyless = not batch.is_compressed and any(record.key is None for record in parse(batch))
-    except Malformed as error:
-        raise PartitionError(Error.CORRUPT_MESSAGE, str(error)) from error
-    if keyless:
-        raise PartitionError(Error.INVALID_RECORD, "each record of a compacted topic needs a key")

@@ -1,8 +1,11 @@
-"""The checks of produced records before a leader appends them. The records themselves are never parsed."""
+"""The checks of produced records before a leader appends them. Only compacted topics need a look into records."""
 
 from __future__ import annotations
 
-from fencepost.cluster_impl.wire.batches import Batch, split
+import time
+
+from fencepost.cluster_impl.storage.log import InvalidBatch
+from fencepost.cluster_impl.wire.batches import Batch, parse, split, stamp_append_time
 from fencepost.cluster_impl.wire.codec import Buffer, Malformed
 from fencepost.cluster_impl.wire.errors import Error
 
@@ -42,3 +45,24 @@ def check_produced(records: Buffer | None, max_bytes: int) -> Batch:
     if batch.is_control or batch.is_transactional:
         raise PartitionError(Error.INVALID_RECORD, "clients may send neither control batches nor transactions")
     return batch
+
+
+def check_keys(batch: Batch) -> None:
+    """Refuse records without a key, of which compaction could remove none. Compressed ones are not looked into.
+
+    Raises PartitionError.
+    """
+    try:
+        keyless = not batch.is_compressed and any(record.key is None for record in parse(batch))
+    except Malformed as error:
+        raise PartitionError(Error.CORRUPT_MESSAGE, str(error)) from error
+    if keyless:
+        raise PartitionError(Error.INVALID_RECORD, "each record of a compacted topic needs a key")
+
+
+def stamped(batch: Batch) -> tuple[Batch, int]:
+    """Return a client's batch with the time of this moment, and the time in milliseconds. Raises InvalidBatch."""
+    if not batch.verify_crc():  # A new checksum would make damaged records whole.
+        raise InvalidBatch(Error.CORRUPT_MESSAGE, f"the checksum of {batch} is wrong")
+    now_ms = time.time_ns() // 1_000_000
+    return Batch(stamp_append_time(batch.view, now_ms)), now_ms

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from fencepost.cluster_impl.replication import replica
+from fencepost.cluster_impl.replication import cleaner
 from fencepost.cluster_impl.storage.compaction import CompactedSegment, CompactionLimits, compact
 from tests.mutants.defect import ALL, Defect
 
@@ -23,7 +23,7 @@ DEFECT = Defect(
 
 
 def apply() -> None:
-    replica.compact = _in_place  # type: ignore[attr-defined]
+    cleaner.compact = _in_place  # type: ignore[attr-defined]
 
 
 def _in_place(paths: Sequence[Path], limits: CompactionLimits) -> list[CompactedSegment]:

@@ -266,7 +266,7 @@ async def _committed(replica: Replica, appended: ProducedRecords, timeout: float
     if error is not None:
         return error
     decided: asyncio.Future[Error] = asyncio.get_running_loop().create_future()
-    waiting = replica.acknowledgements.wait(
+    waiting = replica.purgatory.acknowledgements.wait(
         appended.next_offset, since, lambda error: None if decided.done() else decided.set_result(error)
     )
     try:
@@ -275,7 +275,7 @@ async def _committed(replica: Replica, appended: ProducedRecords, timeout: float
     except TimeoutError:
         return Error.REQUEST_TIMED_OUT
     finally:
-        replica.acknowledgements.forget(waiting)
+        replica.purgatory.acknowledgements.forget(waiting)
 
 
 def _commit_error(error: Error) -> Error:

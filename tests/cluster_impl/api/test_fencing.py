@@ -186,7 +186,7 @@ def test_a_fetch_that_waits_when_the_broker_is_fenced_brings_records_only_where_
 ) -> None:
     cluster.world.brokers[1].control.completes = completes
     waiting = cluster.begin(1, fetch_request(cluster.state("t"), 1, max_wait_ms=3000), 16)
-    eventually(lambda: bool(cluster.replica(1, "t").commits), "the fetch waits")
+    eventually(lambda: bool(cluster.replica(1, "t").purgatory.commits), "the fetch waits")
     leader = cluster.world.brokers[1]
 
     async def append_then_fence() -> None:
@@ -217,7 +217,7 @@ def test_what_is_committed_when_the_broker_is_fenced_is_acknowledged_only_where_
     state, epoch = cluster.state("t"), cluster.world.epochs[2]
     cluster.kill(2)
     waiting = cluster.begin(1, produce_request(batch("b"), timeout_ms=5000), 9)
-    eventually(lambda: len(cluster.replica(1, "t").acknowledgements) == 1, "the produce waits")
+    eventually(lambda: len(cluster.replica(1, "t").purgatory.acknowledgements) == 1, "the produce waits")
     fence(cluster, 1)
     fetch(cluster, 1, fetch_request(state, 2, replica=(2, epoch), leader_epoch=state.leader_epoch))
     assert waiting.result(5).responses[0].partition_responses[0].error_code == error
@@ -231,7 +231,9 @@ def test_offsets_that_are_committed_when_the_broker_is_fenced_are_not_said_to_be
     topic = m.OffsetCommitRequest.OffsetCommitRequestTopic(name="t", partitions=[offset])
     cluster.kill(2)
     waiting = cluster.begin(1, m.OffsetCommitRequest(group_id="g", topics=[topic]), 8)
-    eventually(lambda: len(cluster.replica(1, "__consumer_offsets").acknowledgements) == 1, "the commit waits")
+    eventually(
+        lambda: len(cluster.replica(1, "__consumer_offsets").purgatory.acknowledgements) == 1, "the commit waits"
+    )
     fence(cluster, 1)
     fetch(cluster, 1, fetch_request(state, 1, replica=(2, epoch), leader_epoch=state.leader_epoch))
     assert errors(waiting.result(5)) == {Error.NOT_COORDINATOR}

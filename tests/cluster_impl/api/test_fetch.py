@@ -45,10 +45,10 @@ def test_clients_read_committed_records_only(cluster: StaticCluster) -> None:
 
 def test_a_fetch_waits_for_records_and_not_longer(cluster: StaticCluster) -> None:
     waiting = cluster.begin(1, fetch_request(cluster.state("t"), 0, max_wait_ms=5000), FETCH_VERSION)
-    eventually(lambda: bool(cluster.replica(1, "t").commits), "the fetch waits")
+    eventually(lambda: bool(cluster.replica(1, "t").purgatory.commits), "the fetch waits")
     produce(cluster, 1, batch("a"))
     assert fetched(waiting.result(2).responses[0].partitions[0]) == [0]
-    assert not cluster.replica(1, "t").commits
+    assert not cluster.replica(1, "t").purgatory.commits
 
 
 def test_a_fetch_waits_for_as_many_bytes_as_it_asks_for(cluster: StaticCluster) -> None:

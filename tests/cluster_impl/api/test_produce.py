@@ -11,7 +11,7 @@ import pytest
 from fencepost.cluster_impl.api.produce import DelayedProduce
 from fencepost.cluster_impl.config.data_plane import DataPlaneConfig
 from fencepost.cluster_impl.replication.control_plane import ControlPlane
-from fencepost.cluster_impl.replication.purgatory import Acknowledgements
+from fencepost.cluster_impl.replication.purgatory import Purgatory
 from fencepost.cluster_impl.replication.replica import Replica
 from fencepost.cluster_impl.wire import messages as m
 from fencepost.cluster_impl.wire.batches import build
@@ -67,7 +67,7 @@ def test_acks_of_one_do_not_wait_for_followers(cluster: StaticCluster) -> None:
     cluster.kill(2)
     assert produce(cluster, 1, batch("a"), acks=1).error_code == Error.NONE
     assert produce(cluster, 1, batch("b"), timeout_ms=50).error_code == Error.REQUEST_TIMED_OUT
-    assert len(cluster.replica(1, "t").acknowledgements) == 0, "an answered request waits no longer"
+    assert len(cluster.replica(1, "t").purgatory.acknowledgements) == 0, "an answered request waits no longer"
 
 
 def test_without_acks_records_are_taken_and_not_answered(cluster: StaticCluster) -> None:
@@ -96,7 +96,7 @@ def test_each_partition_of_a_request_has_its_own_answer(cluster: StaticCluster) 
 def test_a_leader_deposed_while_it_waits_says_so(cluster: StaticCluster) -> None:
     cluster.kill(2)
     waiting = cluster.begin(1, produce_request(batch("a"), timeout_ms=5000), 9)
-    eventually(lambda: len(cluster.replica(1, "t").acknowledgements) == 1, "the produce waits")
+    eventually(lambda: len(cluster.replica(1, "t").purgatory.acknowledgements) == 1, "the produce waits")
     cluster.elect("t", 0, 2)
     answer = waiting.result(2).responses[0].partition_responses[0]
     assert answer.error_code == Error.NOT_LEADER_OR_FOLLOWER
@@ -149,7 +149,7 @@ class Waiting:
     led_since = 1
 
     def __init__(self) -> None:
-        self.acknowledgements = Acknowledgements()
+        self.purgatory = Purgatory()
 
     @property
     def core(self) -> Waiting:
@@ -159,4 +159,4 @@ class Waiting:
         return None
 
     def decide(self, error: Error) -> None:
-        self.acknowledgements.decide(lambda *_: error)
+        self.purgatory.acknowledgements.decide(lambda *_: error)

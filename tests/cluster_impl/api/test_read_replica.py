@@ -184,7 +184,7 @@ def test_a_fenced_follower_serves_no_client(cluster: StaticCluster) -> None:
 @pytest.mark.requirement("DRACK-05")
 def test_a_follower_that_is_fenced_while_a_client_waits_sends_it_no_records(cluster: StaticCluster) -> None:
     waiting = cluster.begin(2, fetch_request(cluster.state("t"), 0, max_wait_ms=60_000), FETCH_VERSION, 40.0)
-    eventually(lambda: bool(cluster.replica(2, "t").commits), "the fetch waits")
+    eventually(lambda: bool(cluster.replica(2, "t").purgatory.commits), "the fetch waits")
     cluster.world.brokers[2].control.fenced = True
     produce(cluster, 1, batch("a"))
     answer = waiting.result(20).responses[0].partitions[0]
@@ -220,7 +220,7 @@ def test_a_client_that_waits_at_a_follower_gets_a_record_once_it_is_committed(tm
         cluster.create("t", [[1, 2]])
         follower_serves(cluster)
         waiting = cluster.begin(2, fetch_request(cluster.state("t"), 0, max_wait_ms=60_000), FETCH_VERSION, 40.0)
-        eventually(lambda: bool(cluster.replica(2, "t").commits), "the fetch waits")
+        eventually(lambda: bool(cluster.replica(2, "t").purgatory.commits), "the fetch waits")
         produce(cluster, 1, batch("a"))
         assert fetched(waiting.result(20).responses[0].partitions[0]) == [0]
 

@@ -128,7 +128,7 @@ class World:
             if node.memory.entries != before:
                 raise Broken(f"{node.node_id} refused a record and has it") from None
             return
-        node.replica.acknowledgements.wait(appended.next_offset, node.core.led_since, self._acknowledged)
+        node.replica.purgatory.acknowledgements.wait(appended.next_offset, node.core.led_since, self._acknowledged)
 
     def _acknowledged(self, error: Error) -> None:
         self.acknowledged += error is Error.NONE

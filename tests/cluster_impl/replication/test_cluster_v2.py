@@ -117,7 +117,7 @@ def test_a_leader_that_is_not_ready_is_followed_and_refuses_clients(cluster: Sta
 
 def test_a_consumer_that_waits_is_sent_away_when_its_leader_stops_serving(cluster: StaticCluster) -> None:
     waiting = cluster.begin(1, fetch_request(cluster.state("t"), 0, max_wait_ms=60_000), 16, timeout=20.0)
-    eventually(lambda: bool(cluster.replica(1, "t").commits), "the fetch waits")
+    eventually(lambda: bool(cluster.replica(1, "t").purgatory.commits), "the fetch waits")
     lead(cluster, 1, serves_clients=False)
     answer = waiting.result(10).responses[0].partitions[0]
     assert answer.error_code == Error.NOT_LEADER_OR_FOLLOWER
