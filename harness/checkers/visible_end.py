@@ -7,7 +7,7 @@ put to an older leader: a deposed leader may know less. Of topics without ids no
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from fencepost.harness.checkers.check import Check
+from fencepost.harness.checkers.check import Check, extent
 from fencepost.harness.checkers.checker import LossRole, checker
 from fencepost.harness.checkers.control import TopicPartition
 from fencepost.harness.checkers.mechanisms import AffectedRange
@@ -47,7 +47,7 @@ def visible_end(
         if data.get("what") != "end":
             continue
         at, id = (data["topic"], data["partition"]), data.get("topic_id")
-        if id is None and any(data["answered"] >= each.asked for each in deletions.get(at[0], ())):
+        if id is None and any(data["answered"] >= deletion.asked for deletion in deletions.get(at[0], ())):
             continue
         answers += 1
         end = ShownEnd(event.node or "", at, data["offset"], data["leader_epoch"], data["asked"], data["answered"])
@@ -71,9 +71,10 @@ def visible_end(
         ("partition", "end", "shown by", "leader epoch", "at", "then", "shown by", "leader epoch", "at"),
         [("-".join(map(str, b.at)), *a.cells, *b.cells) for a, b in wrong],
         at=end.answered,
+        extent=extent((b.at, offset) for b, a in wrong for offset in range(a.offset, b.offset)),
     )
 
 
 def _known(end: ShownEnd, before: ShownEnd, affected: Sequence[AffectedRange]) -> bool:
     """Return whether one range that a mechanism took reaches from the lower end to the higher one."""
-    return any(each.at == end.at and each.begin <= end.offset and before.offset <= each.end for each in affected)
+    return any(lost.at == end.at and lost.begin <= end.offset and before.offset <= lost.end for lost in affected)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import pkgutil
+from collections.abc import Callable, Iterator
 from importlib import import_module
 from pathlib import Path
 from typing import Any
@@ -14,8 +15,8 @@ import fencepost.harness.checkers
 from fencepost.harness import judge
 from fencepost.harness.catalogue import describe
 from fencepost.harness.checkers import registry
-from fencepost.harness.checkers.check import Check, RunCheck
-from fencepost.harness.checkers.checker import Checker, checker
+from fencepost.harness.checkers.check import Check, RunCheck, extent
+from fencepost.harness.checkers.checker import Checker, LossRole, checker
 from fencepost.harness.checkers.owed import every_run
 from fencepost.results.records.verdict import Basis, Finding
 
@@ -105,17 +106,48 @@ def test_a_check_of_a_rule_that_no_catalogue_has_is_refused(monkeypatch: pytest.
         registry.checks.cache_clear()
 
 
-def test_a_checker_that_reads_what_no_run_has_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.fixture
+def define(monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[[object], None]]:
+    """Return a function that makes a checker the only one of the registry."""
+
+    def only(defined: object) -> None:
+        assert isinstance(defined, Checker)
+        monkeypatch.setattr(registry, "_modules", lambda: iter([import_module(__name__)]))
+        monkeypatch.setitem(globals(), "DEFINED", defined)
+        registry.checkers.cache_clear()
+
+    yield only
+    registry.checkers.cache_clear()
+
+
+def test_a_checker_that_reads_what_no_run_has_is_refused(define: Callable[[object], None]) -> None:
     @checker(Check("few", "Many", "ACME-01", Basis.PRESENCE), rank=1)
     def misspelt(histories: object) -> Finding:
         raise AssertionError
 
-    assert isinstance(misspelt, Checker)
-    monkeypatch.setattr(registry, "_modules", lambda: iter([import_module(__name__)]))
-    monkeypatch.setitem(globals(), "MISSPELT", misspelt)
-    registry.checkers.cache_clear()
-    try:
-        with pytest.raises(TypeError, match="test_registry: a recorded run has no part histories"):
-            registry.checkers()
-    finally:
-        registry.checkers.cache_clear()
+    define(misspelt)
+    with pytest.raises(TypeError, match="test_registry: a recorded run has no part histories"):
+        registry.checkers()
+
+
+FEW = Check("few", "Many", "ACME-01", Basis.PRESENCE)
+
+
+def with_extent() -> Finding:
+    return FEW.broken(1, "Few.", ("offset",), [(7,)], at=1.0, extent=extent([(("t", 0), 7)]))
+
+
+def test_a_checker_whose_rule_a_loss_breaks_says_the_offsets_or_is_refused(define: Callable[[object], None]) -> None:
+    @checker(FEW, rank=1, loss=LossRole.PART)
+    def without(history: object) -> Finding:
+        return FEW.broken(1, "Few.", ("offset",), [(7,)], at=1.0)
+
+    @checker(FEW, rank=1, loss=LossRole.PART)
+    def by_a_function_that_it_calls(history: object) -> Finding:
+        return with_extent()
+
+    define(without)
+    with pytest.raises(TypeError, match="test_registry: a loss breaks the rule of few, whose findings have no extent"):
+        registry.checkers()
+    define(by_a_function_that_it_calls)
+    assert registry.checkers() == (by_a_function_that_it_calls,)

@@ -31,6 +31,7 @@ def test_an_end_that_goes_back_at_the_next_leader_is_seen_with_both_answers() ->
     assert (finding.verdict, finding.requirement) == (Verdict.VIOLATION, "HW-01")
     assert finding.counterexample is not None
     assert finding.counterexample.rows == (("t-0", 100, "node-4", 1, "1.10 s", 90, "node-5", 2, "2.10 s"),)
+    assert finding.evidence["extent"] == {"t-0": [[90, 99]]}, "the offsets that were shown to have records"
 
 
 def test_an_end_that_goes_back_at_one_leader_is_seen() -> None:
