@@ -76,13 +76,13 @@ def executing(context: Context, listener: ProgressListener) -> Iterator[Executio
 
 def await_topics(context: Context, topics: Iterable[TopicSpec]) -> None:
     """Wait until the whole cluster agrees about each of these topics. Raise InfrastructureError if it does not."""
-    wanted = {f"{topic.name}-{index}" for topic in topics for index in range(len(topic.assignments))}
+    partitions = {f"{topic.name}-{index}" for topic in topics for index in range(len(topic.assignments))}
     seconds = CONVERGE_SECONDS + context.plan.prepared_seconds
     deadline = time.monotonic() + seconds
     references = context.references
 
     def agreed() -> bool:
-        return wanted <= set(references.now.image.partitions) and _is_converged(context)
+        return partitions <= set(references.now.image.partitions) and _is_converged(context)
 
     if not context.clock.wait(agreed, deadline):
         raise InfrastructureError(
@@ -214,8 +214,8 @@ def _converge(context: Context, timeout: float) -> Mapping[str, Any]:
 
 def _deleted(context: Context) -> frozenset[str]:
     """Return the topics that steps deleted and did not create again, as was decided."""
-    there = {entry.topic for entry in context.references.now.image.partitions.values()}
-    return frozenset(deleted_topics(context.plan)) - there
+    existing = {entry.topic for entry in context.references.now.image.partitions.values()}
+    return frozenset(deleted_topics(context.plan)) - existing
 
 
 def _topics(plan: Plan) -> frozenset[str]:

@@ -57,8 +57,8 @@ class ObservedRun(RunReferences):
         return broker_view(self, node).answer
 
     def broker_in_words(self, node: str) -> str:
-        known = self.now.image.brokers.get(self.plan.node(node).id)
-        registered = f"{known.state} at epoch {known.epoch}" if known else "not registered"
+        entry = self.now.image.brokers.get(self.plan.node(node).id)
+        registered = f"{entry.state} at epoch {entry.epoch}" if entry else "not registered"
         return f"{node} is {registered} for the controllers, and {self.answer(node)} when asked"
 
     def brokers_known_to(self, node: str) -> frozenset[int]:
@@ -71,13 +71,13 @@ class ObservedRun(RunReferences):
         return self.partition_entry(name)
 
     def controllers_in_words(self) -> str:
-        said = (
+        claims = (
             f"{name} says {view.leader} at epoch {view.epoch}"
             if view.says_it_itself
             else f"{name} holds /controller at epoch {view.epoch}"
             for name, view in self.now.controllers.items()
         )
-        return ", ".join(said) or self.active_controller()
+        return ", ".join(claims) or self.active_controller()
 
     def queued(self, node: str) -> int:
         return self.now.queues.get(self.plan.node(node).id, 0)
@@ -88,8 +88,8 @@ class ObservedRun(RunReferences):
         def text() -> str | None:
             if path not in self.now.znodes:
                 raise UnresolvedRole(f"{path} was not read yet")
-            read = self.now.znodes[path]
-            return None if read is None else read.text
+            znode = self.now.znodes[path]
+            return None if znode is None else znode.text
 
         return text
 

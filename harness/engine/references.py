@@ -67,10 +67,10 @@ class References:
 
     def node(self, ref: str) -> str:
         """Return the one node that a reference resolves to. Wait as `nodes` does; raise StepError unless it is one."""
-        found = self.nodes(ref)
-        if len(found) != 1:
-            raise StepError(f"`{ref}` matches {', '.join(found) or 'no node'}; expected exactly one")
-        return found[0]
+        nodes = self.nodes(ref)
+        if len(nodes) != 1:
+            raise StepError(f"`{ref}` matches {', '.join(nodes) or 'no node'}; expected exactly one")
+        return nodes[0]
 
     def nodes_now(self, refs: NodeRefs | None) -> tuple[str, ...]:
         """Return what `nodes` returns, without waiting. Raise UnresolvedRole if a role is unresolved."""
@@ -110,9 +110,9 @@ class References:
             case str() if claim.startswith("$"):
                 return self.bound_value(claim)
             case Mapping():
-                return {key: self.value(each) for key, each in claim.items()}
+                return {key: self.value(item) for key, item in claim.items()}
             case list() | tuple():
-                return [self.value(each) for each in claim]
+                return [self.value(item) for item in claim]
         return claim
 
     def bound_value(self, ref: str) -> str | int:
@@ -186,16 +186,16 @@ class References:
 
     def once_resolved(self, result: Callable[[], Result]) -> Result:
         """Return `result()` as soon as it does not raise UnresolvedRole; raise that after RESOLVE_WITHIN seconds."""
-        found: list[Result] = []
+        results: list[Result] = []
 
         def is_resolved() -> bool:
             try:
-                found.append(result())
+                results.append(result())
             except UnresolvedRole:
                 return False
             return True
 
-        return found[0] if self.clock.wait(is_resolved, time.monotonic() + RESOLVE_WITHIN) else result()
+        return results[0] if self.clock.wait(is_resolved, time.monotonic() + RESOLVE_WITHIN) else result()
 
     def _resolve(self, ref: str) -> Iterable[str]:
         if ref.startswith("$"):

@@ -126,9 +126,9 @@ def coverage_problems(plan: Plan) -> Iterator[Problem]:
             if name is not None and name not in (faults if key == "fault" else names):
                 yield Problem((*at, key), unknown(key, name, names))
         by = getattr(item, "by", None)
-        known = clients if isinstance(item, Committed) else senders
-        if by is not None and by not in known:
-            yield Problem((*at, "by"), unknown("client" if isinstance(item, Committed) else "producer", by, known))
+        allowed = clients if isinstance(item, Committed) else senders
+        if by is not None and by not in allowed:
+            yield Problem((*at, "by"), unknown("client" if isinstance(item, Committed) else "producer", by, allowed))
         for key in ("after", "before"):
             instant = getattr(item, key, None)
             if instant is not None:
