@@ -92,7 +92,7 @@ class Configs:
         return m.DescribeConfigsResponse(results=results)
 
     def _describe(self, resource: Resource) -> Result:
-        name, wanted = resource.resource_name, resource.configuration_keys
+        name, keys = resource.resource_name, resource.configuration_keys
         result = Result(resource_type=resource.resource_type, resource_name=name)
         if resource.resource_type == _TOPIC:
             topic = self._control.cluster().topics.get(name)
@@ -111,7 +111,7 @@ class Configs:
             result.error_code = Error.INVALID_REQUEST
             result.error_message = f"ask broker {name} itself: this is broker {self._control.broker_id}"
             return result
-        result.configs = [entry for entry in entries if wanted is None or entry.name in wanted]
+        result.configs = [entry for entry in entries if keys is None or entry.name in keys]
         return result
 
     def _of_topic(self, own: Mapping[str, str]) -> Iterator[Entry]:

@@ -91,10 +91,10 @@ async def _when_done(
     response: m.DeleteRecordsResponse, waiting: list[PendingDeletion], timeout: float
 ) -> m.DeleteRecordsResponse:
     try:
-        await asyncio.wait([each.decided for each in waiting], timeout=timeout)
-        for each in waiting:
-            each.decide(last=True)
+        await asyncio.wait([deletion.decided for deletion in waiting], timeout=timeout)
+        for deletion in waiting:
+            deletion.decide(last=True)
     finally:
-        for each in waiting:
-            each.decided.cancel()
+        for deletion in waiting:
+            deletion.decided.cancel()
     return response

@@ -158,9 +158,9 @@ class PendingFetch:
 
     def _read(self, requested: RequestedPartition, bytes_left: int, *, is_first: bool) -> PartitionData:
         """Read one partition; only the first batch of a response may be larger than the bytes left for it."""
-        wanted = requested.partition
+        partition = requested.partition
         answer = PartitionData(
-            partition_index=wanted.partition,
+            partition_index=partition.partition,
             error_code=requested.error,
             high_watermark=requested.high_watermark,
             log_start_offset=requested.log_start_offset,
@@ -168,11 +168,11 @@ class PendingFetch:
         )
         if requested.replica is None:
             return answer
-        better = self._reader.better_replica(requested.replica, wanted)
+        better = self._reader.better_replica(requested.replica, partition)
         if better is not None:
             bytes_left, is_first = 0, False
         try:
-            read = self._reader.read(requested.replica, wanted, min(wanted.partition_max_bytes, bytes_left))
+            read = self._reader.read(requested.replica, partition, min(partition.partition_max_bytes, bytes_left))
         except PartitionError as refused:
             answer.error_code = refused.error
             return answer

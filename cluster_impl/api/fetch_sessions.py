@@ -72,12 +72,12 @@ class _Session:
         """Add and change the partitions that a request names, and forget those that it wants no more."""
         for topic in body.topics:
             name = self._name(topic)
-            for wanted in topic.partitions:
-                known = self.partitions.get((name, wanted.partition))
-                if known is None:
-                    self.partitions[name, wanted.partition] = _Fetched(wanted)
+            for partition in topic.partitions:
+                fetched = self.partitions.get((name, partition.partition))
+                if fetched is None:
+                    self.partitions[name, partition.partition] = _Fetched(partition)
                 else:
-                    known.wanted = wanted
+                    fetched.wanted = partition
         for forgotten in body.forgotten_topics_data:
             for index in forgotten.partitions:
                 self.partitions.pop((self._name(forgotten), index), None)
@@ -143,12 +143,12 @@ class FetchSessions:
                 return fetch(request)
             session.apply(body)
             return _reported(session, fetch(request)) if self._keeps(session) else fetch(request)
-        found = self._find(body, request)
-        if isinstance(found, Error):
-            return m.FetchResponse(error_code=found)
-        found.epoch = 1 if found.epoch == _LAST_EPOCH else found.epoch + 1
-        found.apply(body)
-        if not self._keeps(found):
+        current = self._find(body, request)
+        if isinstance(current, Error):
+            return m.FetchResponse(error_code=current)
+        current.epoch = 1 if current.epoch == _LAST_EPOCH else current.epoch + 1
+        current.apply(body)
+        if not self._keeps(current):
             return m.FetchResponse(error_code=Error.FETCH_SESSION_ID_NOT_FOUND)
         whole = m.FetchRequest(
             cluster_id=body.cluster_id,
@@ -158,10 +158,10 @@ class FetchSessions:
             min_bytes=body.min_bytes,
             max_bytes=body.max_bytes,
             isolation_level=body.isolation_level,
-            topics=list(found.topics()),
+            topics=list(current.topics()),
             rack_id=body.rack_id,
         )
-        return _reported(found, fetch(replace(request, body=whole)))
+        return _reported(current, fetch(replace(request, body=whole)))
 
     def _begin(self, request: Request) -> _Session | None:
         """Return a new session; None if all slots are taken by sessions that were used a short time ago."""

@@ -28,13 +28,14 @@ class LogDirsDescription:
 
     async def handle(self, body: m.DescribeLogDirsRequest, request: Request) -> m.DescribeLogDirsResponse:
         """Describe all replicas, or those of the request; a null list means all."""
-        wanted = None
+        requested = None
         if body.topics is not None:
-            wanted = {(topic.topic, index) for topic in body.topics for index in topic.partitions}
+            requested = {(topic.topic, index) for topic in body.topics for index in topic.partitions}
         live, offline = self._replicas.log_dirs()
         results = [
             Result(
-                log_dir=str(path), topics=_topics(each for each in replicas if wanted is None or _key(each) in wanted)
+                log_dir=str(path),
+                topics=_topics(replica for replica in replicas if requested is None or _key(replica) in requested),
             )
             for path, replicas in live.items()
         ]
@@ -63,7 +64,7 @@ async def _space(path: Path) -> tuple[int, int]:
     """Return total and usable bytes, -1 where the disk does not answer: a disk that stands still must stop no node."""
     try:
         async with asyncio.timeout(_SPACE_TIMEOUT):
-            found = await asyncio.to_thread(os.statvfs, path)
+            stat = await asyncio.to_thread(os.statvfs, path)
     except (OSError, TimeoutError):
         return _UNKNOWN, _UNKNOWN
-    return found.f_blocks * found.f_frsize, found.f_bavail * found.f_frsize
+    return stat.f_blocks * stat.f_frsize, stat.f_bavail * stat.f_frsize

@@ -61,9 +61,9 @@ class ClusterDescription:
             yield from (_topic(topic, live) for topic in cluster.topics.values())
             return
         for one in requested:
-            known = cluster.topics.get(one.name) if one.name is not None else _by_id(cluster, one.topic_id)
-            if known is not None:
-                yield _topic(known, live)
+            named = cluster.topics.get(one.name) if one.name is not None else _by_id(cluster, one.topic_id)
+            if named is not None:
+                yield _topic(named, live)
             elif one.name is not None:
                 yield self._unknown(one.name, may_create)
             else:

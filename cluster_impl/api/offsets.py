@@ -56,16 +56,16 @@ class Offsets:
     ) -> None:
         if partition.timestamp != EARLIEST and replica.core.high_watermark < replica.core.leader_term_start:
             # A new leader does not know yet the high watermark that clients saw before, and must not show a lower one.
-            known = version >= _OFFSET_NOT_AVAILABLE_FROM
-            answer.error_code = Error.OFFSET_NOT_AVAILABLE if known else Error.LEADER_NOT_AVAILABLE
+            has_code = version >= _OFFSET_NOT_AVAILABLE_FROM
+            answer.error_code = Error.OFFSET_NOT_AVAILABLE if has_code else Error.LEADER_NOT_AVAILABLE
         elif partition.timestamp == LATEST:
             answer.offset = replica.core.high_watermark
         elif partition.timestamp == EARLIEST:
             answer.offset = replica.log.log_start_offset
         elif partition.timestamp == MAX_TIMESTAMP or partition.timestamp >= 0:
-            found = replica.offset_at(None if partition.timestamp == MAX_TIMESTAMP else partition.timestamp)
-            if found is not None and found.offset < replica.core.high_watermark:
-                answer.offset, answer.timestamp = found.offset, found.timestamp
+            record = replica.offset_at(None if partition.timestamp == MAX_TIMESTAMP else partition.timestamp)
+            if record is not None and record.offset < replica.core.high_watermark:
+                answer.offset, answer.timestamp = record.offset, record.timestamp
         else:
             answer.error_code = Error.UNSUPPORTED_VERSION
         if answer.offset >= 0 and version >= _LEADER_EPOCH_FROM:

@@ -23,11 +23,11 @@ class Reader(Protocol):
         """Return NONE if the answer may have records now, else the error to answer with."""
         ...
 
-    def read(self, replica: Replica, wanted: Wanted, max_bytes: int) -> Read:
+    def read(self, replica: Replica, partition: Wanted, max_bytes: int) -> Read:
         """Return what this sender may have. Raises PartitionError."""
         ...
 
-    def better_replica(self, replica: Replica, wanted: Wanted) -> int | None:
+    def better_replica(self, replica: Replica, partition: Wanted) -> int | None:
         """Return the replica from which this sender should read instead, if there is one."""
         ...
 
@@ -52,22 +52,22 @@ class Client:
     def fencing_error(self) -> Error:
         return fencing_error(self.control)
 
-    def read(self, replica: Replica, wanted: Wanted, max_bytes: int) -> Read:
+    def read(self, replica: Replica, partition: Wanted, max_bytes: int) -> Read:
         return replica.read(
-            wanted.fetch_offset,
-            wanted.current_leader_epoch,
-            wanted.last_fetched_epoch,
+            partition.fetch_offset,
+            partition.current_leader_epoch,
+            partition.last_fetched_epoch,
             max_bytes,
             committed=True,
             of_follower=self.of_followers,
         )
 
-    def better_replica(self, replica: Replica, wanted: Wanted) -> int | None:
+    def better_replica(self, replica: Replica, partition: Wanted) -> int | None:
         """Return a replica in this client's rack. The rack of a broker that the client cannot reach does not count."""
         if not self.rack or replica.core.role is not ReplicaRole.LEADER:
             return None
         racks = {broker: rack for broker, _, rack in reachable(self.control.cluster(), self.listener)}
-        return replica_in_rack(replica.core, self.rack, wanted.fetch_offset, racks)
+        return replica_in_rack(replica.core, self.rack, partition.fetch_offset, racks)
 
     def lacks(self, replica: Replica) -> bool:
         return False
@@ -90,22 +90,30 @@ class Follower:
     def fencing_error(self) -> Error:
         return Error.NONE
 
-    def read(self, replica: Replica, wanted: Wanted, max_bytes: int) -> Read:
+    def read(self, replica: Replica, partition: Wanted, max_bytes: int) -> Read:
         return replica.read(
-            wanted.fetch_offset, wanted.current_leader_epoch, wanted.last_fetched_epoch, max_bytes, committed=False
+            partition.fetch_offset,
+            partition.current_leader_epoch,
+            partition.last_fetched_epoch,
+            max_bytes,
+            committed=False,
         )
 
-    def better_replica(self, replica: Replica, wanted: Wanted) -> int | None:
+    def better_replica(self, replica: Replica, partition: Wanted) -> int | None:
         return None
 
     def lacks(self, replica: Replica) -> bool:
-        known = replica.core.followers.get(self.replica_id)
-        return self.hears_of_commits and known is not None and known.sent_high_watermark < replica.core.high_watermark
+        follower = replica.core.followers.get(self.replica_id)
+        return (
+            self.hears_of_commits
+            and follower is not None
+            and follower.sent_high_watermark < replica.core.high_watermark
+        )
 
     def answered(self, replica: Replica, high_watermark: int) -> None:
-        known = replica.core.followers.get(self.replica_id)
-        if known is not None:
-            known.sent_high_watermark = high_watermark
+        follower = replica.core.followers.get(self.replica_id)
+        if follower is not None:
+            follower.sent_high_watermark = high_watermark
 
 
 def replica_in_rack(leader: Partition, rack: str, offset: int, racks: Mapping[int, str | None]) -> int | None:
@@ -119,10 +127,10 @@ def replica_in_rack(leader: Partition, rack: str, offset: int, racks: Mapping[in
     if not rack or racks.get(leader.broker_id) == rack:
         return None
     near = [
-        (known.log_end_offset, known.last_caught_up, replica)
-        for replica, known in leader.followers.items()
+        (follower.log_end_offset, follower.last_caught_up, replica)
+        for replica, follower in leader.followers.items()
         if racks.get(replica) == rack
         and replica in leader.isr.committed
-        and known.log_start_offset <= offset <= known.log_end_offset
+        and follower.log_start_offset <= offset <= follower.log_end_offset
     ]
     return max(near)[2] if near else None

@@ -81,16 +81,16 @@ def load_config(path: Path) -> NodeConfig:
 
 def config_from(properties: Mapping[str, str]) -> NodeConfig:
     """Return the configuration of the node that these keys and values describe. Raises ConfigError."""
-    known = _known_keys()
+    keys = _known_keys()
     for name in properties:
-        if name not in known and not is_jaas_key(name):
-            nearest = difflib.get_close_matches(name, [*known, JAAS_KEY_FORM], n=1)
+        if name not in keys and not is_jaas_key(name):
+            nearest = difflib.get_close_matches(name, [*keys, JAAS_KEY_FORM], n=1)
             hint = f"did you mean {nearest[0]}?" if nearest else "`--help` lists all keys."
             raise ConfigError(f"unknown key {name}: {hint}")
     node = _node_of(properties)
     for name, text in properties.items():
-        if name in known:
-            known[name].parse(text)  # also of keys that this node has no use for
+        if name in keys:
+            keys[name].parse(text)  # also of keys that this node has no use for
     return node.from_properties(properties)
 
 

@@ -188,10 +188,12 @@ class QuorumCombinedNodeConfig(QuorumBrokerNodeConfig):
         return QuorumControllerNodeConfig(**part)
 
     def _part(self, table: type[NodeConfig], names: frozenset[str]) -> dict[str, Any]:
-        part = {each.name: getattr(self, each.name) for each in fields(table)}
+        part = {column.name: getattr(self, column.name) for column in fields(table)}
         for key_name in ("listeners", "advertised_listeners"):
             listeners = part[key_name]
-            part[key_name] = None if listeners is None else tuple(each for each in listeners if each.name in names)
+            part[key_name] = (
+                None if listeners is None else tuple(listener for listener in listeners if listener.name in names)
+            )
         return part
 
     def check(self) -> None:
@@ -244,10 +246,10 @@ class LeaderDrivenNodeConfig(BrokerNodeConfig):
         """KeepInSyncTime is this design's name for the lag limit, and the tick its interval of ISR checks."""
         if LAG_LIMIT in properties:
             raise ConfigError(f"the key {LAG_LIMIT} has no effect in this design: set keep.in.sync.time.ms.")
-        found = super().from_properties(properties)
-        design = found.leader_driven
-        data_plane = replace(found.data_plane, lag_limit=design.keep_in_sync, isr_check_interval=design.tick)
-        return replace(found, data_plane=data_plane)
+        node = super().from_properties(properties)
+        design = node.leader_driven
+        data_plane = replace(node.data_plane, lag_limit=design.keep_in_sync, isr_check_interval=design.tick)
+        return replace(node, data_plane=data_plane)
 
     def check(self) -> None:
         _refuse_authorizer(self)

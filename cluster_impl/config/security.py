@@ -132,6 +132,6 @@ class SecurityConfig(Table):
                 raise ConfigError(f"{jaas_key(name, mechanism)}: sasl.enabled.mechanisms does not name {mechanism}.")
         for listener in sorted(listeners):
             protocol = self.protocol_of(listener)
-            if protocol.has_logins and not any(self.jaas_of(listener, each) for each in self.mechanisms):
-                keys = " or ".join(jaas_key(listener, each) for each in self.mechanisms)
+            if protocol.has_logins and not any(self.jaas_of(listener, mechanism) for mechanism in self.mechanisms):
+                keys = " or ".join(jaas_key(listener, mechanism) for mechanism in self.mechanisms)
                 raise ConfigError(f"the listener {listener} is {protocol.value}, so the key {keys} is missing.")

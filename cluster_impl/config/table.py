@@ -68,15 +68,15 @@ def key(name: str, type: ValueType[T], document: str, *, default: str | None = N
 def key(name: str, type: ValueType[T], document: str, *, optional: Literal[True]) -> T | None: ...
 def key(name: str, type: ValueType[Any], document: str, *, default: str | None = None, optional: bool = False) -> Any:
     """Declare a field of a table. The field's own default is the parsed default of the key."""
-    found = Key(name, type, document, default, is_required=default is None and not optional)
-    if found.is_required:
-        return field(metadata={"key": found})
-    return field(default_factory=lambda: found.value({}), metadata={"key": found})
+    key = Key(name, type, document, default, is_required=default is None and not optional)
+    if key.is_required:
+        return field(metadata={"key": key})
+    return field(default_factory=lambda: key.value({}), metadata={"key": key})
 
 
 def subtable(table: type[TableT]) -> TableT:
     """Declare a field of a table that is a table itself."""
-    has_defaults = all(not each.is_required for each in table.all_keys())
+    has_defaults = all(not key.is_required for key in table.all_keys())
     made: Any = field(default_factory=table if has_defaults else MISSING, metadata={"table": table})
     return made  # type: ignore[no-any-return]
 
@@ -86,21 +86,21 @@ class Table:
     @classmethod
     def all_keys(cls) -> Iterator[Key]:
         """Yield all keys of this table, those of its subtables included."""
-        for each in fields(cls):
-            if "key" in each.metadata:
-                yield each.metadata["key"]
-            elif "table" in each.metadata:
-                yield from each.metadata["table"].all_keys()
+        for member in fields(cls):
+            if "key" in member.metadata:
+                yield member.metadata["key"]
+            elif "table" in member.metadata:
+                yield from member.metadata["table"].all_keys()
 
     @classmethod
     def from_properties(cls, properties: Mapping[str, str]) -> Self:
         """Fill the table from the keys and values of a property file. Raises ConfigError."""
         values: dict[str, Any] = {}
-        for each in fields(cls):
-            if "key" in each.metadata:
-                values[each.name] = each.metadata["key"].value(properties)
-            elif "table" in each.metadata:
-                values[each.name] = each.metadata["table"].from_properties(properties)
+        for member in fields(cls):
+            if "key" in member.metadata:
+                values[member.name] = member.metadata["key"].value(properties)
+            elif "table" in member.metadata:
+                values[member.name] = member.metadata["table"].from_properties(properties)
         filled = cls(**values)
         filled.check()
         return filled

@@ -146,21 +146,21 @@ def _host_and_port(text: str) -> tuple[str, int]:
 
 
 def _parse_listeners(text: str) -> tuple[Listener, ...]:
-    found: dict[str, Listener] = {}
+    listeners: dict[str, Listener] = {}
     for item in items(text):
         name, scheme, address = item.partition("://")
         if not (name and scheme):
             raise ValueError(f"holds {item!r}, which is not NAME://host:port")
-        if name in found:
+        if name in listeners:
             raise ValueError(f"names the listener {name} twice")
-        found[name] = Listener(name, *_host_and_port(address))
-    if not found:
+        listeners[name] = Listener(name, *_host_and_port(address))
+    if not listeners:
         raise ValueError("must name at least one listener as NAME://host:port")
-    return tuple(found.values())
+    return tuple(listeners.values())
 
 
 def _parse_voters(text: str) -> tuple[Voter, ...]:
-    found: dict[int, Voter] = {}
+    voters: dict[int, Voter] = {}
     next_address = FIRST_ADDRESS
     for item in items(text):
         name, scheme, address = item.partition("://")
@@ -172,19 +172,19 @@ def _parse_voters(text: str) -> tuple[Voter, ...]:
             voter = Voter(int(number), *_host_and_port(numbered))
         else:
             raise ValueError(f"holds {item!r}, which is neither id@host:port nor NAME://host:port")
-        if voter.id in found:
+        if voter.id in voters:
             raise ValueError(f"names controller {voter.id} twice")
-        found[voter.id] = voter
-    if not found:
+        voters[voter.id] = voter
+    if not voters:
         raise ValueError("must name at least one controller as id@host:port or NAME://host:port")
-    return tuple(found.values())
+    return tuple(voters.values())
 
 
 def _parse_hosts_and_ports(text: str) -> tuple[HostPort, ...]:
-    found = tuple(HostPort(*_host_and_port(item)) for item in items(text))
-    if not found:
+    servers = tuple(HostPort(*_host_and_port(item)) for item in items(text))
+    if not servers:
         raise ValueError("must name at least one server as host:port")
-    return found
+    return servers
 
 
 def _parse_host_and_port(text: str) -> HostPort:
@@ -192,15 +192,15 @@ def _parse_host_and_port(text: str) -> HostPort:
 
 
 def _parse_security_protocols(text: str) -> Mapping[str, SecurityProtocol]:
-    found = {}
+    protocols = {}
     for item in items(text):
         name, colon, protocol = item.partition(":")
         if not (name and colon and protocol in SecurityProtocol.__members__):
             raise ValueError(
                 f"holds {item!r}, which is not NAME:PROTOCOL; it is {', '.join(SecurityProtocol.__members__)}"
             )
-        found[name] = SecurityProtocol[protocol]
-    return found
+        protocols[name] = SecurityProtocol[protocol]
+    return protocols
 
 
 AUTHORIZER_CLASS = "org.apache.kafka.metadata.authorizer.StandardAuthorizer"
@@ -239,20 +239,20 @@ def _parse_sasl_mechanisms(text: str) -> tuple[str, ...]:
 
 def _parse_principals(text: str) -> frozenset[str]:
     """Kafka separates principals by semicolons, since a name may hold a comma."""
-    found = frozenset(item.strip() for item in text.split(";") if item.strip())
-    for item in found:
+    principals = frozenset(item.strip() for item in text.split(";") if item.strip())
+    for item in principals:
         if not item.startswith("User:"):
             raise ValueError(f"holds {item!r}, which is not User:NAME")
-    return found
+    return principals
 
 
 def _parse_directories(text: str) -> tuple[Path, ...]:
-    found = tuple(Path(item) for item in items(text))
-    if not found:
+    directories = tuple(Path(item) for item in items(text))
+    if not directories:
         raise ValueError("must name at least one directory")
-    if len(set(found)) < len(found):
+    if len(set(directories)) < len(directories):
         raise ValueError("names a directory twice")
-    return found
+    return directories
 
 
 NODE_ID = whole_number()

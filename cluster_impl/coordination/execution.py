@@ -106,14 +106,16 @@ class Execution:
         for kind, group in groupby(batch, _kind):
             operations = list(group)
             if kind is _Kind.WRITES:
-                for pack in packs(each for each in operations if isinstance(each, Write)):
+                for pack in packs(operation for operation in operations if isinstance(operation, Write)):
                     outcomes += await self._write(pack)
                 continue
             # Side by side, since no write stands between them. A watch is set before the reads behind it.
             if kind is _Kind.GETS:
-                outcomes += await asyncio.gather(*(self._get(each.path) for each in operations))
+                outcomes += await asyncio.gather(*(self._get(operation.path) for operation in operations))
             else:
-                outcomes += await asyncio.gather(*(self._read(each) for each in operations if isinstance(each, Read)))
+                outcomes += await asyncio.gather(
+                    *(self._read(operation) for operation in operations if isinstance(operation, Read))
+                )
         return outcomes
 
     def _get(self, path: str) -> asyncio.Future[Outcome]:
@@ -131,18 +133,18 @@ class Execution:
             self._reading.add(task)
             task.add_done_callback(self._reading.discard)
 
-    async def _get_many(self, wanted: Sequence[tuple[str, asyncio.Future[Outcome]]]) -> None:
-        waiting = [(path, answer) for path, answer in wanted if not answer.done()]  # a cancelled one needs no answer
+    async def _get_many(self, reads: Sequence[tuple[str, asyncio.Future[Outcome]]]) -> None:
+        waiting = [(path, answer) for path, answer in reads if not answer.done()]  # a cancelled one needs no answer
         if not waiting:
             return
         try:
-            found = await self._surely(lambda: self._zookeeper.get_many([path for path, _ in waiting]))
+            znodes = await self._surely(lambda: self._zookeeper.get_many([path for path, _ in waiting]))
         except errors.CoordinationError as error:
             for _, answer in waiting:
                 if not answer.done():
                     answer.set_exception(error)
             return
-        for (_, answer), znode in zip(waiting, found, strict=True):
+        for (_, answer), znode in zip(waiting, znodes, strict=True):
             if not answer.done():
                 answer.set_result(Absent() if znode is None else Found(znode.data, self._stat(znode.stat)))
 
@@ -181,7 +183,7 @@ class Execution:
                 if self._guard is not None and refusal.index == 0:
                     raise GuardFailed(str(refusal), refusal.path) from refusal
                 if len(pack) > 1:
-                    alone = await asyncio.gather(*(self._write([each], in_doubt) for each in pack))
+                    alone = await asyncio.gather(*(self._write([write], in_doubt) for write in pack))
                     return [outcome for [outcome] in alone]
                 return [await self._refused(pack[0], refusal, in_doubt)]
 

@@ -38,10 +38,8 @@ class Operations(ABC):
             self._arm(Watched.DATA, path, watch, znode.stat.mzxid)
             return znode
 
-        found: Znode = await self._submit(
-            path, lambda client: client.get_async(path, self._kazoo_watch(watch)), receive
-        )
-        return found
+        read: Znode = await self._submit(path, lambda client: client.get_async(path, self._kazoo_watch(watch)), receive)
+        return read
 
     async def get_many(self, paths: Sequence[str]) -> list[Znode | None]:
         """Return data and stat of several znodes by one request, without watches; None where there is no znode."""
@@ -49,17 +47,17 @@ class Operations(ABC):
         def receive(answers: Sequence[tuple[bytes, Any] | None]) -> list[Znode | None]:
             return [None if answer is None else Znode(answer[0], translation.stat(answer[1])) for answer in answers]
 
-        found: list[Znode | None] = await self._submit(
+        znodes: list[Znode | None] = await self._submit(
             paths[0], lambda client: multi_read(client, MultiGet, paths), receive
         )
-        return found
+        return znodes
 
     async def children_of_many(self, paths: Sequence[str]) -> list[list[str] | None]:
         """Return the names of the children of several znodes by one request; None where there is no znode."""
-        found: list[list[str] | None] = await self._submit(
+        children: list[list[str] | None] = await self._submit(
             paths[0], lambda client: multi_read(client, MultiChildren, paths), lambda answers: answers
         )
-        return found
+        return children
 
     async def exists(self, path: str, watch: Watch | None = None) -> Stat | None:
         """Return the stat, or None. `watch` reports the next creation, change or deletion of the znode."""
@@ -122,7 +120,7 @@ class Operations(ABC):
     async def multi(self, operations: Sequence[MultiOperation]) -> list[MultiResult]:
         """Execute all operations or none. Raises the error of the first one that failed, with its `index`."""
         path = operations[0].path if operations else "/"
-        _check_size(path, *(each.data for each in operations if isinstance(each, Create | SetData)))
+        _check_size(path, *(operation.data for operation in operations if isinstance(operation, Create | SetData)))
         results: list[MultiResult] = await self._submit(
             path,
             lambda client: translation.transaction(client, operations).commit_async(),

@@ -79,11 +79,11 @@ class Fetcher:
 
     def follow(self, replica: Replica, *, is_new_term: bool) -> None:
         """Copy a partition from now on; at a new leader term the logs may differ."""
-        known = self._partitions.get(replica.core.name)
-        if is_new_term or known is None or known.replica is not replica:
+        fetched = self._partitions.get(replica.core.name)
+        if is_new_term or fetched is None or fetched.replica is not replica:
             self._partitions[replica.core.name] = Following(replica)
-        elif known.not_before:
-            known.not_before = 0.0
+        elif fetched.not_before:
+            fetched.not_before = 0.0
         else:
             return
         self._changed.set()

@@ -145,18 +145,18 @@ class Partition:
 
     def _adopt_details(self, to: PartitionAssignment, now: float) -> RoleTransition:
         """Adopt the fields that may change at the same leader epoch and version."""
-        known = self.replicas, self.serves_clients, self.leaving
+        current = self.replicas, self.serves_clients, self.leaving
         self.replicas, self.serves_clients, self.leaving = to.replicas, to.serves_clients, to.leaving
-        if self.role is not ReplicaRole.LEADER or known == (to.replicas, to.serves_clients, to.leaving):
+        if self.role is not ReplicaRole.LEADER or current == (to.replicas, to.serves_clients, to.leaving):
             return RoleTransition.NOTHING
         return self._lead(True, now)
 
     def _lead(self, same_leader_term: bool, now: float) -> RoleTransition:
         led, from_log_end = self.role is ReplicaRole.LEADER, self.rules.leader_starts_at is LeaderStartsAt.LOG_END
         leads_on = same_leader_term and led
-        known = self._followers if leads_on else {}
+        progress = self._followers if leads_on else {}
         self._followers = {
-            replica: known.get(replica) or FollowerProgress(since=now, last_caught_up=now)
+            replica: progress.get(replica) or FollowerProgress(since=now, last_caught_up=now)
             for replica in self.replicas
             if replica != self.broker_id
         }
@@ -190,8 +190,8 @@ class Partition:
             log_end_offset=self.log_end_offset,
             high_watermark=self.high_watermark,
             isr=tuple(sorted(self.isr.committed)),
-            ends={replica: known.log_end_offset for replica, known in self._followers.items()},
-            silent_for={replica: known.silent_for(now) for replica, known in self._followers.items()},
+            ends={replica: progress.log_end_offset for replica, progress in self._followers.items()},
+            silent_for={replica: progress.silent_for(now) for replica, progress in self._followers.items()},
             began_empty=self.began_empty,
         )
 
@@ -236,8 +236,8 @@ class Partition:
         """
         if self.log_start_offset <= offset <= self.high_watermark:
             return Error.NONE
-        known = max(self.log_end_offset, self._leader_high_watermark)
-        return Error.OFFSET_NOT_AVAILABLE if self.high_watermark < offset <= known else Error.OFFSET_OUT_OF_RANGE
+        end = max(self.log_end_offset, self._leader_high_watermark)
+        return Error.OFFSET_NOT_AVAILABLE if self.high_watermark < offset <= end else Error.OFFSET_OUT_OF_RANGE
 
     def check_follower(self, fetch: FollowerFetch, registered_epoch: int | None) -> Error:
         """Return NONE if a follower's fetch may be served and credited, else the error. Credits nothing."""
@@ -292,9 +292,9 @@ class Partition:
         """Adopt the leader's high watermark; return True if the follower's own moved. It never goes back."""
         self._leader_high_watermark = of_leader
         self.began_empty = self.began_empty and self.log_end_offset < of_leader
-        known = min(of_leader, self.log_end_offset)
-        moved = known > self.high_watermark
-        self.high_watermark = max(known, self.high_watermark)
+        high_watermark = min(of_leader, self.log_end_offset)
+        moved = high_watermark > self.high_watermark
+        self.high_watermark = max(high_watermark, self.high_watermark)
         return moved
 
     def _advance_high_watermark(self) -> bool:
@@ -311,8 +311,8 @@ class Partition:
     @property
     def _enough_in_sync(self) -> bool:
         """True if the ISR is large enough for acks=all, counting only members whose progress is known."""
-        known = {self.broker_id, *self._followers}
-        return len(self.isr.committed & known) >= self.min_isr
+        reporting = {self.broker_id, *self._followers}
+        return len(self.isr.committed & reporting) >= self.min_isr
 
     def may_append(self, acks: int) -> Error:
         """Return NONE if a leader may append records: with acks=all only while enough replicas are in sync."""

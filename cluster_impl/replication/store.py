@@ -58,10 +58,10 @@ class ReplicaStore:
 
     def homes(self) -> dict[Path, list[Replica]]:
         """Return the usable replicas by the log dir that they are in, also where there are none."""
-        found: dict[Path, list[Replica]] = {directory.path: [] for directory in self._dirs}
+        homes: dict[Path, list[Replica]] = {directory.path: [] for directory in self._dirs}
         for name, home in self._homes.items():
-            found[home.path].append(self.replicas[name])
-        return found
+            homes[home.path].append(self.replicas[name])
+        return homes
 
     def find(self, name: TopicPartition) -> Replica:
         """Return the replica. Raises PartitionError: KAFKA_STORAGE_ERROR if offline, or UNKNOWN_TOPIC_OR_PARTITION."""
@@ -237,6 +237,6 @@ class ReplicaStore:
         self._lost(directory, lost)
 
 
-def _is(known: UUID | None, asked: UUID | None) -> bool:
+def _is(topic_id: UUID | None, asked: UUID | None) -> bool:
     """Return True if a known topic id is the requested one; a request of None matches every known id."""
-    return known is not None and asked in (None, known)
+    return topic_id is not None and asked in (None, topic_id)

@@ -94,7 +94,9 @@ class AccessControl:
 
     def operations(self, principal: str, host: str, kind: ResourceType, name: str) -> int:
         """Return the allowed operations on a resource as the bits of their numbers."""
-        return sum(1 << each for each in OPERATIONS[kind] if self.allows(principal, host, each, kind, name))
+        return sum(
+            1 << operation for operation in OPERATIONS[kind] if self.allows(principal, host, operation, kind, name)
+        )
 
     def _index(self) -> None:
         entries = self._entries()
@@ -115,8 +117,10 @@ class AccessControl:
         ]
         if not covering:
             return self._allow_if_none
-        said = {entry.permission for entry in covering if entry.concerns(principal, host) and entry.names(operation)}
-        return said == {PermissionType.ALLOW}
+        permissions = {
+            entry.permission for entry in covering if entry.concerns(principal, host) and entry.names(operation)
+        }
+        return permissions == {PermissionType.ALLOW}
 
 
 def entry_of(rule: Rule) -> AccessControlEntry:

@@ -102,8 +102,8 @@ class AccessList:
     def _decide(self, principal: str, operation: Operation, resource: Resource) -> bool:
         if principal in self._super_users:
             return True
-        said = {rule.permission for rule in self.rules if rule.concerns(principal, operation, resource)}
-        return said == {Permission.ALLOW}
+        permissions = {rule.permission for rule in self.rules if rule.concerns(principal, operation, resource)}
+        return permissions == {Permission.ALLOW}
 
 
 def _one_of(kind: type[Choice], text: str) -> Choice:

@@ -19,9 +19,13 @@ def users_of(config: SecurityConfig, listener: str) -> Users | None:
     """Return the users of a listener; None if it accepts clients without a login. Raises ConfigError."""
     if not config.protocol_of(listener).has_logins:
         return None
-    modules = {each: module for each in config.mechanisms if (module := _module(config, listener, each)) is not None}
+    modules = {
+        mechanism: module
+        for mechanism in config.mechanisms
+        if (module := _module(config, listener, mechanism)) is not None
+    }
     if not modules:
-        keys = " or ".join(jaas_key(listener, each) for each in config.mechanisms)
+        keys = " or ".join(jaas_key(listener, mechanism) for mechanism in config.mechanisms)
         protocol = config.protocol_of(listener).value
         raise ConfigError(f"the listener {listener} is {protocol}, so the key {keys} is missing.")
     plain = modules.pop(PLAIN, None)

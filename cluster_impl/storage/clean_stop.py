@@ -57,8 +57,8 @@ class StoppedLog:
         """Return True if these segment files, sorted, are those of the stop, untouched since. Raises OSError."""
         if [int(path.stem) for path in paths] != [segment.base_offset for segment in self.segments]:
             return False
-        found = [path.stat() for path in paths]
-        return [(each.st_size, each.st_mtime_ns) for each in found] == [
+        stats = [path.stat() for path in paths]
+        return [(stat.st_size, stat.st_mtime_ns) for stat in stats] == [
             (segment.size, segment.modified_ns) for segment in self.segments
         ]
 
@@ -78,7 +78,7 @@ def take(directory: Path) -> StoppedLog | None:
     if document["version"] != _VERSION:
         return None
     segments = tuple(
-        StoppedSegment(**{**each, "index": each["index"] and WrittenIndex(**each["index"])})
-        for each in document["segments"]
+        StoppedSegment(**{**segment, "index": segment["index"] and WrittenIndex(**segment["index"])})
+        for segment in document["segments"]
     )
-    return StoppedLog(segments, tuple(EpochStart(*each) for each in document["epochs"]), document["producers"])
+    return StoppedLog(segments, tuple(EpochStart(*start) for start in document["epochs"]), document["producers"])

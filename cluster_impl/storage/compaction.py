@@ -80,8 +80,8 @@ def compact(paths: Sequence[Path], limits: CompactionLimits) -> list[CompactedSe
     except BaseException:
         if writer is not None:
             writer.abandon()
-        for each in made:
-            each.path.unlink(missing_ok=True)
+        for segment in made:
+            segment.path.unlink(missing_ok=True)
         raise
     return made
 

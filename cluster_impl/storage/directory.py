@@ -82,12 +82,12 @@ class LogDir:
 
     def partitions(self) -> dict[tuple[str, int], Path]:
         """Return the partitions with a folder in this log dir."""
-        found = {}
+        paths = {}
         for folder in sorted(self.path.iterdir()):
             topic, _, number = folder.name.rpartition("-")
             if topic and number.isdecimal() and folder.is_dir():
-                found[topic, int(number)] = folder
-        return found
+                paths[topic, int(number)] = folder
+        return paths
 
     def partition_path(self, topic: str, partition: int) -> Path:
         return self.path / f"{topic}-{partition}"
@@ -150,12 +150,12 @@ class LogDir:
         Where nothing has changed the file's time is written, so that a folder that was taken away is noticed all the
         same.
         """
-        known = {**self.checkpointed, **offsets}
-        if known == self._written:
+        high_watermarks = {**self.checkpointed, **offsets}
+        if high_watermarks == self._written:
             os.utime(self.high_watermarks.path)
         else:
-            self.high_watermarks.write(known)
-        self.checkpointed, self._written = dict(known), known
+            self.high_watermarks.write(high_watermarks)
+        self.checkpointed, self._written = dict(high_watermarks), high_watermarks
 
     def note_start(self, topic: str, partition: int, offset: int | None) -> None:
         """Record at once where a log begins; None if its segment files say it."""

@@ -141,34 +141,34 @@ class Log:
         view = memoryview(buffer)
         if view.readonly:
             view = memoryview(bytearray(view))
-        found = _checked(view)
-        for batch in found:
+        batches = _checked(view)
+        for batch in batches:
             if batch.count != batch.last_offset_delta + 1:
                 raise InvalidBatch(
                     Error.INVALID_RECORD,
                     f"a batch of {batch.count} records spans {batch.last_offset_delta + 1} offsets",
                 )
         base_offset = next_offset = self.log_end_offset
-        for batch in found:
+        for batch in batches:
             batch.base_offset, batch.leader_epoch = next_offset, leader_epoch
             format_.patch(batch.view, 0, next_offset, leader_epoch)
             next_offset = batch.next_offset
-        self._append(found, view)
-        for batch in found:
+        self._append(batches, view)
+        for batch in batches:
             self._tail.append(batch)
         return Appended(base_offset, next_offset - 1)
 
     def append_as_follower(self, buffer: Buffer) -> Appended:
         """Append a leader's batches as they are. All or nothing. Raises InvalidBatch, OffsetMismatch, OSError."""
         view = memoryview(buffer)
-        found = _checked(view)
+        batches = _checked(view)
         base_offset = next_offset = self.log_end_offset
-        for batch in found:
+        for batch in batches:
             if batch.base_offset != next_offset:
                 raise OffsetMismatch(next_offset, batch.base_offset)
             next_offset = batch.next_offset
         self._tail.clear()
-        self._append(found, view)
+        self._append(batches, view)
         return Appended(base_offset, next_offset - 1)
 
     def read(self, offset: int, max_bytes: int, limit_offset: int) -> Buffer:
@@ -256,9 +256,9 @@ class Log:
         for segment in self.segments:
             for header in segment.batches_at_or_after(timestamp):
                 if header.next_offset > self.log_start_offset:
-                    found = self._first_in_batch(header, timestamp)
-                    if found is not None:
-                        return found
+                    record = self._first_in_batch(header, timestamp)
+                    if record is not None:
+                        return record
         return None
 
     def newest_timestamp(self) -> TimestampedOffset | None:
@@ -350,23 +350,23 @@ class Log:
             self.recovered_bytes_cut += path.stat().st_size
             path.unlink()
 
-    def _append(self, found: list[Batch], data: memoryview) -> None:
+    def _append(self, batches: list[Batch], data: memoryview) -> None:
         """Create the next segment before the append: an append that raises leaves no record behind."""
         active = self.segments.active
         if active.size and (
             active.size + len(data) > self.segment_bytes
-            or found[-1].max_timestamp - active.first_timestamp > self.segment_ms
+            or batches[-1].max_timestamp - active.first_timestamp > self.segment_ms
         ):
             self.roll()
             active = self.segments.active
-        known = self.epochs.entries
-        for batch in found:
+        entries = self.epochs.entries
+        for batch in batches:
             if batch.leader_epoch != self.epochs.latest:
                 self.epochs.assign(batch.leader_epoch, batch.base_offset)
         try:
-            active.append(found, data)
+            active.append(batches, data)
         except OSError:
-            self.epochs.entries = known
+            self.epochs.entries = entries
             with contextlib.suppress(OSError):
                 self._write_epochs()
             raise
@@ -389,12 +389,12 @@ class Log:
 def _checked(view: memoryview) -> list[Batch]:
     """Return the batches in a buffer, verified. Raises InvalidBatch."""
     try:
-        found = format_.split(view)
+        batches = format_.split(view)
     except Malformed as error:
         raise InvalidBatch(Error.CORRUPT_MESSAGE, str(error)) from error
-    if not found:
+    if not batches:
         raise InvalidBatch(Error.CORRUPT_MESSAGE, "there is no batch to append")
-    for batch in found:
+    for batch in batches:
         if not batch.verify_crc():
             raise InvalidBatch(Error.CORRUPT_MESSAGE, f"the checksum of {batch} is wrong")
-    return found
+    return batches

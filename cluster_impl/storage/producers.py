@@ -68,7 +68,7 @@ class ProducerStates:
         states = cls()
         for producer_id, epoch, appended in dumped:
             producer = states._producers[producer_id] = _Producer(epoch)
-            producer.batches.extend(AppendedBatch(*each) for each in appended)
+            producer.batches.extend(AppendedBatch(*batch) for batch in appended)
         return states
 
     def check(self, batch: Batch) -> AppendedBatch | None:

@@ -72,14 +72,14 @@ class Tail:
         index = bisect_right(entries, offset, key=lambda entry: entry.base_offset) - 1
         if index < 0 or offset >= entries[-1].next_offset:
             return None
-        found: list[memoryview] = []
+        batches: list[memoryview] = []
         size = 0
         for entry in islice(entries, index, None):
             size += len(entry.data)
-            if entry.next_offset > limit_offset or (found and size > max_bytes):
+            if entry.next_offset > limit_offset or (batches and size > max_bytes):
                 break
-            found.append(entry.data)
-        return found[0] if len(found) == 1 else b"".join(found)
+            batches.append(entry.data)
+        return batches[0] if len(batches) == 1 else b"".join(batches)
 
     def truncate_to(self, offset: int) -> None:
         while self._entries and self._entries[-1].next_offset > offset:

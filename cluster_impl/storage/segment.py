@@ -28,9 +28,9 @@ def segment_path(directory: Path, base_offset: int) -> Path:
 
 def segment_files(directory: Path) -> tuple[list[Path], list[Path]]:
     """Return the segment files in order, and the files that an interrupted compaction has left. Raises OSError."""
-    found = [Path(entry.path) for entry in os.scandir(directory)]
-    segments = sorted(path for path in found if path.suffix == ".log" and path.stem.isdecimal())
-    return segments, [path for path in found if path.suffix == COMPACTED_SUFFIX]
+    paths = [Path(entry.path) for entry in os.scandir(directory)]
+    segments = sorted(path for path in paths if path.suffix == ".log" and path.stem.isdecimal())
+    return segments, [path for path in paths if path.suffix == COMPACTED_SUFFIX]
 
 
 class Segment:
@@ -80,11 +80,11 @@ class Segment:
         """Return what the next start has to know; write the index files unless they are there. Raises OSError."""
         if self._known_index is not None and self._written_index is None:
             self._written_index = self._known_index.write(self.path, self.base_offset)
-        found = os.fstat(self._fd)
+        stat = os.fstat(self._fd)
         return StoppedSegment(
             self.base_offset,
-            found.st_size,
-            found.st_mtime_ns,
+            stat.st_size,
+            stat.st_mtime_ns,
             self.next_offset,
             self.first_timestamp,
             self.max_timestamp,

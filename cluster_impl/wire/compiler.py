@@ -73,14 +73,14 @@ def compile_message(definition: Definition, module: str) -> type[Message]:
 def _compile_class(
     definition: StructDefinition, qualified_name: str, module: str, base: type, **attributes: object
 ) -> type[Any]:
-    names = tuple(each.attribute for each in definition.fields)
-    parameters = ", ".join(f"{each.attribute}={default_expression(each)}" for each in definition.fields)
+    names = tuple(member.attribute for member in definition.fields)
+    parameters = ", ".join(f"{member.attribute}={default_expression(member)}" for member in definition.fields)
     source = f"def __init__(self, {parameters + ', ' if parameters else ''}unknown_tags=NO_TAGS):\n"
-    for each in definition.fields:
-        value = each.attribute
-        if each.is_array and each.default is not None:
+    for member in definition.fields:
+        value = member.attribute
+        if member.is_array and member.default is not None:
             value = f"[] if {value} is EMPTY else {value}"
-        source += f"    self.{each.attribute} = {value}\n"
+        source += f"    self.{member.attribute} = {value}\n"
     source += "    self.unknown_tags = unknown_tags\n"
     namespace: dict[str, Any] = {}
     exec(source, dict(_RUNTIME), namespace)

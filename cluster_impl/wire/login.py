@@ -71,4 +71,4 @@ def certificate_principal(certificate: Mapping[str, Any]) -> str:
 
 
 def _escaped(value: str) -> str:
-    return _SPECIAL.sub(lambda found: "\\" + found[0], value)
+    return _SPECIAL.sub(lambda match: "\\" + match[0], value)

@@ -45,14 +45,14 @@ def _fetch(request: m.FetchRequest, error: Error, _: str | None) -> Message:
     return m.FetchResponse(
         responses=[
             topic(
-                topic=each.topic,
-                topic_id=each.topic_id,
+                topic=requested.topic,
+                topic_id=requested.topic_id,
                 partitions=[
                     partition(partition_index=at.partition, error_code=error, high_watermark=-1, records=b"")
-                    for at in each.partitions
+                    for at in requested.partitions
                 ],
             )
-            for each in request.topics
+            for requested in request.topics
         ]
     )
 
@@ -62,12 +62,12 @@ def _produce(request: m.ProduceRequest, error: Error, _: str | None) -> Message:
     return m.ProduceResponse(
         responses=[
             topic(
-                name=each.name,
+                name=requested.name,
                 partition_responses=[
-                    partition(index=data.index, error_code=error, base_offset=-1) for data in each.partition_data
+                    partition(index=data.index, error_code=error, base_offset=-1) for data in requested.partition_data
                 ],
             )
-            for each in request.topic_data
+            for requested in request.topic_data
         ]
     )
 
@@ -80,13 +80,13 @@ def _list_offsets(request: m.ListOffsetsRequest, error: Error, _: str | None) ->
     return m.ListOffsetsResponse(
         topics=[
             topic(
-                name=each.name,
+                name=requested.name,
                 partitions=[
                     partition(partition_index=at.partition_index, error_code=error, timestamp=-1, offset=-1)
-                    for at in each.partitions
+                    for at in requested.partitions
                 ],
             )
-            for each in request.topics
+            for requested in request.topics
         ]
     )
 
@@ -97,13 +97,13 @@ def _ends_of_epochs(request: m.OffsetForLeaderEpochRequest, error: Error, _: str
     return m.OffsetForLeaderEpochResponse(
         topics=[
             topic(
-                topic=each.topic,
+                topic=requested.topic,
                 partitions=[
                     partition(partition=at.partition, error_code=error, leader_epoch=-1, end_offset=-1)
-                    for at in each.partitions
+                    for at in requested.partitions
                 ],
             )
-            for each in request.topics
+            for requested in request.topics
         ]
     )
 
@@ -114,13 +114,13 @@ def _delete_records(request: m.DeleteRecordsRequest, error: Error, _: str | None
     return m.DeleteRecordsResponse(
         topics=[
             topic(
-                name=each.name,
+                name=requested.name,
                 partitions=[
                     partition(partition_index=at.partition_index, low_watermark=-1, error_code=error)
-                    for at in each.partitions
+                    for at in requested.partitions
                 ],
             )
-            for each in request.topics
+            for requested in request.topics
         ]
     )
 
@@ -134,22 +134,26 @@ def _offset_commit(request: m.OffsetCommitRequest, error: Error, _: str | None) 
     return m.OffsetCommitResponse(
         topics=[
             topic(
-                name=each.name,
-                partitions=[partition(partition_index=at.partition_index, error_code=error) for at in each.partitions],
+                name=requested.name,
+                partitions=[
+                    partition(partition_index=at.partition_index, error_code=error) for at in requested.partitions
+                ],
             )
-            for each in request.topics
+            for requested in request.topics
         ]
     )
 
 
 def _describe_groups(request: m.DescribeGroupsRequest, error: Error, _: str | None) -> Message:
     group = m.DescribeGroupsResponse.DescribedGroup
-    return m.DescribeGroupsResponse(groups=[group(group_id=each, error_code=error) for each in request.groups])
+    return m.DescribeGroupsResponse(groups=[group(group_id=group_id, error_code=error) for group_id in request.groups])
 
 
 def _delete_groups(request: m.DeleteGroupsRequest, error: Error, _: str | None) -> Message:
     group = m.DeleteGroupsResponse.DeletableGroupResult
-    return m.DeleteGroupsResponse(results=[group(group_id=each, error_code=error) for each in request.groups_names])
+    return m.DeleteGroupsResponse(
+        results=[group(group_id=group_id, error_code=error) for group_id in request.groups_names]
+    )
 
 
 # Topics, settings and entries
@@ -158,7 +162,7 @@ def _delete_groups(request: m.DeleteGroupsRequest, error: Error, _: str | None) 
 def _create_topics(request: m.CreateTopicsRequest, error: Error, message: str | None) -> Message:
     topic = m.CreateTopicsResponse.CreatableTopicResult
     return m.CreateTopicsResponse(
-        topics=[topic(name=each.name, error_code=error, error_message=message) for each in request.topics]
+        topics=[topic(name=requested.name, error_code=error, error_message=message) for requested in request.topics]
     )
 
 
@@ -167,8 +171,8 @@ def _delete_topics(request: m.DeleteTopicsRequest, error: Error, message: str | 
     topic = m.DeleteTopicsResponse.DeletableTopicResult
     by_name = [topic(name=name, error_code=error, error_message=message) for name in request.topic_names]
     by_state = [
-        topic(name=each.name, topic_id=each.topic_id, error_code=error, error_message=message)
-        for each in request.topics
+        topic(name=requested.name, topic_id=requested.topic_id, error_code=error, error_message=message)
+        for requested in request.topics
     ]
     return m.DeleteTopicsResponse(responses=by_state + by_name)
 
@@ -177,8 +181,8 @@ def _describe_configs(request: m.DescribeConfigsRequest, error: Error, _: str | 
     result = m.DescribeConfigsResponse.DescribeConfigsResult
     return m.DescribeConfigsResponse(
         results=[
-            result(error_code=error, resource_type=each.resource_type, resource_name=each.resource_name)
-            for each in request.resources
+            result(error_code=error, resource_type=resource.resource_type, resource_name=resource.resource_name)
+            for resource in request.resources
         ]
     )
 
@@ -193,12 +197,12 @@ def _alter_configs(response: Any) -> Refuse:
         refused: Message = response(
             responses=[
                 result(
-                    resource_type=each.resource_type,
-                    resource_name=each.resource_name,
+                    resource_type=resource.resource_type,
+                    resource_name=resource.resource_name,
                     error_code=error,
                     error_message=message,
                 )
-                for each in request.resources
+                for resource in request.resources
             ]
         )
         return refused
@@ -230,7 +234,7 @@ def _delete_acls(request: m.DeleteAclsRequest, error: Error, message: str | None
 def _create_partitions(request: m.CreatePartitionsRequest, error: Error, message: str | None) -> Message:
     topic = m.CreatePartitionsResponse.CreatePartitionsTopicResult
     return m.CreatePartitionsResponse(
-        results=[topic(name=each.name, error_code=error, error_message=message) for each in request.topics]
+        results=[topic(name=requested.name, error_code=error, error_message=message) for requested in request.topics]
     )
 
 
@@ -238,12 +242,12 @@ def _elect_leaders(request: m.ElectLeadersRequest, error: Error, message: str | 
     topic, partition = m.ElectLeadersResponse.ReplicaElectionResult, m.ElectLeadersResponse.PartitionResult
     results = [
         topic(
-            topic=each.topic,
+            topic=requested.topic,
             partition_result=[
-                partition(partition_id=index, error_code=error, error_message=message) for index in each.partitions
+                partition(partition_id=index, error_code=error, error_message=message) for index in requested.partitions
             ],
         )
-        for each in request.topic_partitions or ()
+        for requested in request.topic_partitions or ()
     ]
     return m.ElectLeadersResponse(error_code=error, replica_election_results=results)
 
@@ -253,13 +257,13 @@ def _alter_reassignments(request: m.AlterPartitionReassignmentsRequest, error: E
     partition = m.AlterPartitionReassignmentsResponse.ReassignablePartitionResponse
     responses = [
         topic(
-            name=each.name,
+            name=requested.name,
             partitions=[
                 partition(partition_index=at.partition_index, error_code=error, error_message=message)
-                for at in each.partitions
+                for at in requested.partitions
             ],
         )
-        for each in request.topics
+        for requested in request.topics
     ]
     return m.AlterPartitionReassignmentsResponse(error_code=error, error_message=message, responses=responses)
 

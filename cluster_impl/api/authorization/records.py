@@ -79,8 +79,8 @@ def _unlisted(topic: m.ListOffsetsRequest.ListOffsetsTopic) -> m.ListOffsetsResp
     return m.ListOffsetsResponse.ListOffsetsTopicResponse(
         name=topic.name,
         partitions=[
-            partition(partition_index=each.partition_index, error_code=_REFUSED, timestamp=-1, offset=-1)
-            for each in topic.partitions
+            partition(partition_index=requested.partition_index, error_code=_REFUSED, timestamp=-1, offset=-1)
+            for requested in topic.partitions
         ],
     )
 
@@ -93,8 +93,8 @@ def _kept(topic: m.DeleteRecordsRequest.DeleteRecordsTopic) -> m.DeleteRecordsRe
     return m.DeleteRecordsResponse.DeleteRecordsTopicResult(
         name=topic.name,
         partitions=[
-            partition(partition_index=each.partition_index, low_watermark=-1, error_code=_REFUSED)
-            for each in topic.partitions
+            partition(partition_index=requested.partition_index, low_watermark=-1, error_code=_REFUSED)
+            for requested in topic.partitions
         ],
     )
 

@@ -69,8 +69,8 @@ def each(
     """
 
     def rule(request: Request, asker: Asker, handler: Handler) -> Answer:
-        wanted = getattr(request.body, items)
-        denied = [item for item in wanted if not allowed(item, asker)]
+        requested = getattr(request.body, items)
+        denied = [item for item in requested if not allowed(item, asker)]
         if not denied:
             return handler(request)
         errors = [refused(item) for item in denied]
@@ -83,12 +83,12 @@ def without(
     request: Request, handler: Handler, items: str, denied: Sequence[object], add: Callable[[Any], object]
 ) -> Answer:
     """Have the request answered without the denied items; `add` puts their errors into the response."""
-    left = [item for item in getattr(request.body, items) if not any(item is other for other in denied)]
-    if not left:
+    allowed = [item for item in getattr(request.body, items) if not any(item is other for other in denied)]
+    if not allowed:
         response = request.api.response()
         add(response)
         return response
-    setattr(request.body, items, left)
+    setattr(request.body, items, allowed)
     return joined(handler(request), add)
 
 

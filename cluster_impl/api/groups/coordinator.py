@@ -151,13 +151,13 @@ class Shard:
 
     def adopt(self, group_id: str, offsets: Mapping[TopicPartition, CommittedOffset | None]) -> None:
         """Take over offsets that are in the log; None means deleted. A group without any is forgotten."""
-        known = self.offsets.setdefault(group_id, {})
+        committed_offsets = self.offsets.setdefault(group_id, {})
         for partition, committed in offsets.items():
             if committed is None:
-                known.pop(partition, None)
+                committed_offsets.pop(partition, None)
             else:
-                known[partition] = committed
-        if not known:
+                committed_offsets[partition] = committed
+        if not committed_offsets:
             del self.offsets[group_id]
 
 
@@ -222,11 +222,11 @@ class Coordinator:
 
     def groups(self) -> list[Group]:
         """Return all groups of this broker: those with members, and those with offsets only."""
-        found: dict[str, Group] = {}
+        groups: dict[str, Group] = {}
         for shard in self._shards.values():
-            found |= {group_id: Group(group_id, 0.0) for group_id in shard.offsets}
-            found |= {group_id: hosted.group for group_id, hosted in shard.groups.items()}
-        return list(found.values())
+            groups |= {group_id: Group(group_id, 0.0) for group_id in shard.offsets}
+            groups |= {group_id: hosted.group for group_id, hosted in shard.groups.items()}
+        return list(groups.values())
 
     async def commit(self, group_id: str, offsets: Mapping[TopicPartition, CommittedOffset]) -> Error:
         """Write offsets with acks=all; they can be fetched once the write has succeeded."""

@@ -50,7 +50,11 @@ class GroupDeletion:
         if group.is_idle and not offsets:
             return m.OffsetDeleteResponse(error_code=Error.GROUP_ID_NOT_FOUND)
         read = {topic.name for topic in body.topics if is_subscribed(group, topic.name)}
-        asked = [TopicPartition(topic.name, each.partition_index) for topic in body.topics for each in topic.partitions]
+        asked = [
+            TopicPartition(topic.name, partition.partition_index)
+            for topic in body.topics
+            for partition in topic.partitions
+        ]
         doomed = [partition for partition in asked if partition in offsets and partition.topic not in read]
         error = await self._coordinator.remove(body.group_id, doomed)
         if error:
@@ -61,10 +65,10 @@ class GroupDeletion:
                     name=topic.name,
                     partitions=[
                         PartitionResult(
-                            partition_index=each.partition_index,
+                            partition_index=partition.partition_index,
                             error_code=Error.GROUP_SUBSCRIBED_TO_TOPIC if topic.name in read else Error.NONE,
                         )
-                        for each in topic.partitions
+                        for partition in topic.partitions
                     ],
                 )
                 for topic in body.topics

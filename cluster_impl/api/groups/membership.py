@@ -121,14 +121,14 @@ class Membership:
 
     def describe_groups(self, body: m.DescribeGroupsRequest, request: Request) -> m.DescribeGroupsResponse:
         response = m.DescribeGroupsResponse()
-        known = {group.group_id: group for group in self._coordinator.groups()}
+        groups = {group.group_id: group for group in self._coordinator.groups()}
         for group_id in body.groups:
             try:
                 self._coordinator.shard(group_id)
             except PartitionError as refused:
                 described = m.DescribeGroupsResponse.DescribedGroup(group_id=group_id, error_code=refused.error)
             else:
-                described = _described(group_id, known.get(group_id))
+                described = _described(group_id, groups.get(group_id))
             response.groups.append(described)
         return response
 

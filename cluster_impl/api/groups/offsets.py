@@ -42,8 +42,8 @@ class CoordinatorFinder:
         await self._control.look([OFFSETS_TOPIC])
         several = request.version >= _SEVERAL_KEYS_FROM
         keys = body.coordinator_keys if several else [body.key]
-        found = [self._find(key, body.key_type, request.listener) for key in keys]
-        return _finder_response(found, several)
+        coordinators = [self._find(key, body.key_type, request.listener) for key in keys]
+        return _finder_response(coordinators, several)
 
     def _find(self, key: str, key_type: int, listener: str) -> Found:
         if key_type == _TRANSACTION_KEY:
@@ -72,10 +72,10 @@ def _not_found(key: str, error: Error = Error.COORDINATOR_NOT_AVAILABLE, why: st
     return Found(key=key, node_id=-1, host="", port=-1, error_code=error, error_message=why)
 
 
-def _finder_response(found: list[Found], several: bool) -> m.FindCoordinatorResponse:
+def _finder_response(coordinators: list[Found], several: bool) -> m.FindCoordinatorResponse:
     if several:
-        return m.FindCoordinatorResponse(coordinators=found)
-    one = found[0]
+        return m.FindCoordinatorResponse(coordinators=coordinators)
+    one = coordinators[0]
     return m.FindCoordinatorResponse(
         error_code=one.error_code,
         error_message=one.error_message,
@@ -97,7 +97,7 @@ class GroupOffsets:
     async def commit(self, body: m.OffsetCommitRequest, request: Request) -> m.OffsetCommitResponse:
         """Commit offsets; those with too much metadata are refused one by one, the others succeed or fail together."""
         now = time.time_ns() // 1_000_000
-        wanted = {
+        commits = {
             TopicPartition(topic.name, one.partition_index): CommittedOffset(
                 one.committed_offset, one.committed_leader_epoch, one.committed_metadata or "", now
             )
@@ -106,7 +106,7 @@ class GroupOffsets:
         }
         accepted = {
             partition: committed
-            for partition, committed in wanted.items()
+            for partition, committed in commits.items()
             if len(committed.metadata.encode()) <= _METADATA_LIMIT
         }
         try:
@@ -118,7 +118,7 @@ class GroupOffsets:
             error = refused.error
         if not error and accepted:
             error = await self._coordinator.commit(body.group_id, accepted)
-        too_large = wanted.keys() - accepted.keys()
+        too_large = commits.keys() - accepted.keys()
         return _commit_response(body, error, too_large)
 
     def fetch(self, body: m.OffsetFetchRequest, request: Request) -> m.OffsetFetchResponse:
@@ -133,9 +133,9 @@ class GroupOffsets:
             offsets = self._coordinator.shard(group_id).offsets.get(group_id, {})
         except PartitionError as refused:
             return _refused_group(group_id, requested or (), refused.error)
-        wanted = list(offsets) if requested is None else _partitions(requested)
+        partitions = list(offsets) if requested is None else _partitions(requested)
         topics: dict[str, TopicOffsets] = {}
-        for partition in wanted:
+        for partition in partitions:
             topic = topics.setdefault(partition.topic, TopicOffsets(name=partition.topic))
             topic.partitions.append(_answer(partition.partition, offsets.get(partition)))
         return GroupAnswer(group_id=group_id, topics=list(topics.values()))

@@ -49,7 +49,7 @@ class _Reported(Protocol):
 
 def support_of(reported: Collection[_Reported]) -> Support:
     """Return the levels that a node reports, by feature."""
-    return {each.name: Levels(each.min_version, each.max_version) for each in reported}
+    return {feature.name: Levels(feature.min_version, feature.max_version) for feature in reported}
 
 
 def missing_level(levels: Mapping[str, int], support: Support) -> str | None:
@@ -65,8 +65,8 @@ def check_readable(name: str, level: int) -> None:
     """Raise Malformed if the log may hold records from now on that this software cannot read."""
     has = SUPPORTED.get(name)
     if has is None or level not in has:
-        known = "does not know it" if has is None else f"supports levels {has.lowest} to {has.highest}"
-        raise Malformed(f"the feature {name} has level {level}, and this software {known}")
+        support = "does not know it" if has is None else f"supports levels {has.lowest} to {has.highest}"
+        raise Malformed(f"the feature {name} has level {level}, and this software {support}")
 
 
 def report(levels: Mapping[str, int], offset: int) -> FeatureReport:

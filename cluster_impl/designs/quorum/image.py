@@ -187,8 +187,8 @@ class MetadataImage:
         fresh = MetadataImage()
         for record in records:
             fresh.replay(record, end_offset - 1)
-        for each in fields(fresh):
-            setattr(self, each.name, getattr(fresh, each.name))
+        for part in fields(fresh):
+            setattr(self, part.name, getattr(fresh, part.name))
         self.offset = end_offset - 1
 
     def replay(self, record: MetadataRecord, offset: int) -> None:
@@ -245,9 +245,11 @@ class MetadataImage:
         del self.topics[name]
         self.deleting.discard(topic_id)
         partitions = self.partitions.pop(topic_id).values()
-        self.deleted_leader_epoch = max((self.deleted_leader_epoch, *(each.leader_epoch for each in partitions)))
-        for each in partitions:
-            self.reassigned.pop((topic_id, each.index), None)
+        self.deleted_leader_epoch = max(
+            (self.deleted_leader_epoch, *(partition.leader_epoch for partition in partitions))
+        )
+        for partition in partitions:
+            self.reassigned.pop((topic_id, partition.index), None)
         self.topic_configs.pop(name, None)
 
     def _register(self, record: m.BrokerRecord) -> None:
@@ -299,9 +301,9 @@ class MetadataImage:
             joined=self._joined(known, record.isr, record.leader),
         )
 
-    def _joined(self, known: PartitionRegistration | None, isr: Sequence[int], leader: int) -> Mapping[int, int]:
-        joined = {} if known is None else {member: known.joined[member] for member in known.isr if member in isr}
-        elected = known is None or leader != known.leader
+    def _joined(self, earlier: PartitionRegistration | None, isr: Sequence[int], leader: int) -> Mapping[int, int]:
+        joined = {} if earlier is None else {member: earlier.joined[member] for member in earlier.isr if member in isr}
+        elected = earlier is None or leader != earlier.leader
         for member in isr:
             if member in self.brokers and (member not in joined or (elected and member == leader)):
                 joined[member] = self.brokers[member].since
@@ -320,5 +322,5 @@ def _entry(record: m.AccessControlRecord | m.DeleteAccessControlRecord) -> Acces
     )
 
 
-def _leader_term(known: PartitionRegistration | None, leader: int, leader_epoch: int) -> int:
-    return known.leader_term_epoch if known is not None and known.leader == leader else leader_epoch
+def _leader_term(earlier: PartitionRegistration | None, leader: int, leader_epoch: int) -> int:
+    return earlier.leader_term_epoch if earlier is not None and earlier.leader == leader else leader_epoch

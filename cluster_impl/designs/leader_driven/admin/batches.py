@@ -31,14 +31,14 @@ def announce(topic: str, replicas: Mapping[int, Sequence[int]]) -> Steps[None]:
     """Write the target replicas of each partition to /partitions_reassigned, unless an entry exists."""
     missing = dict(replicas)
     while missing:  # a leader that completes a reassignment may delete the topic's empty znode
-        wanted = [
+        targets = [
             (index, znodes.reassigned(TopicPartition(topic, index)), replicas) for index, replicas in missing.items()
         ]
-        creates = [Create(path, znodes.write_replicas(replicas)) for _, path, replicas in wanted]
+        creates = [Create(path, znodes.write_replicas(replicas)) for _, path, replicas in targets]
         _, *outcomes = yield [Create(znodes.reassigned_topic(topic)), *creates]
         missing = {
             index: replicas
-            for (index, _, replicas), outcome in zip(wanted, outcomes, strict=True)
+            for (index, _, replicas), outcome in zip(targets, outcomes, strict=True)
             if isinstance(outcome, Absent)
         }
 

@@ -182,13 +182,13 @@ def _closing(
         if partition.marker is not None
         and partition.marker.version > deletions.marked_at.get(index, partition.marker.version)
     }
-    wanted = []
+    requested = []
     for index, partition in partitions.items():
         holders = deletions.holders[index] | partition.named
         if index in requested_by_leader:
             holders -= set(partition.replicas or ())
-        wanted += [(StateChange.CLOSE_REPLICA, TopicPartition(topic, index), broker) for broker in sorted(holders)]
-    sent = yield from send_as_far_as_possible(command, wanted)
+        requested += [(StateChange.CLOSE_REPLICA, TopicPartition(topic, index), broker) for broker in sorted(holders)]
+    sent = yield from send_as_far_as_possible(command, requested)
     requests = {path: broker_id for _, broker_id, path in sent}
     if requested_by_leader:
         brokers = {broker for index in requested_by_leader for broker in partitions[index].replicas or ()}

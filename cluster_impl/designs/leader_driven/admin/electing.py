@@ -38,11 +38,11 @@ Outcomes = dict[TopicPartition, RequestError | None]
 
 
 def all_partitions() -> Steps[list[TopicPartition]]:
-    found = []
+    partitions = []
     for name in (yield from topic_names()):
         listed = numbers((yield from names(znodes.topic(name))))
-        found += [TopicPartition(name, index) for index in listed]
-    return found
+        partitions += [TopicPartition(name, index) for index in listed]
+    return partitions
 
 
 def elect_leaders(

@@ -100,15 +100,15 @@ class PartitionRequests:
     ) -> TopicAnswer:
         timeout = request.timeout_ms / 1000
         indexes = [partition.partition_index for partition in topic.partitions]
-        wanted = {partition.partition_index: partition.replicas for partition in topic.partitions}
+        targets = {partition.partition_index: partition.replicas for partition in topic.partitions}
         same_factor = not request.allow_replication_factor_change
         try:
-            if is_named_twice or len(wanted) != len(indexes):
+            if is_named_twice or len(targets) != len(indexes):
                 raise RequestError(
                     Error.INVALID_REQUEST, "The request names this partition, or its topic, more than once."
                 )
             work = self._administrator.carry_out_alone(
-                topic.name, lambda command: reassign(command, topic.name, wanted, same_factor=same_factor), timeout
+                topic.name, lambda command: reassign(command, topic.name, targets, same_factor=same_factor), timeout
             )
             refused: Mapping[int, RequestError] = await self._administrator.within(
                 timeout, work, f"The reassignment of partitions of topic {topic.name}"

@@ -104,13 +104,13 @@ class ClusterViews:
     async def look(self, topics: Collection[str] | None) -> None:
         """Read these topics, or all. If ZooKeeper does not answer within half the session timeout, the view stays as it
         was."""
-        wanted = [name for name in topics or () if problem_with_name(name) is None]
+        valid = [name for name in topics or () if problem_with_name(name) is None]
         reads = self._all if topics is None else self._some
-        if topics is not None and not wanted:
+        if topics is not None and not valid:
             return
         try:
             async with asyncio.timeout(self._zookeeper.session_timeout / 2):
-                await reads.share(wanted)
+                await reads.share(valid)
             self._is_out_of_date = False
         except (TimeoutError, ConnectionLost, SessionExpired) as error:
             if not self._is_out_of_date:
@@ -129,12 +129,12 @@ class ClusterViews:
         self._meanwhile = meanwhile
         try:
             names = await self._zookeeper.children(znodes.TOPICS)
-            found: dict[str, TopicView | None] = {}
+            views: dict[str, TopicView | None] = {}
             for part in _parts(names, _AT_ONCE // 3):
-                found.update(await self._topics_of(part))
+                views.update(await self._topics_of(part))
         finally:
             self._meanwhile = None
-        self._topics = {name: topic for name, topic in (found | meanwhile).items() if topic is not None}
+        self._topics = {name: topic for name, topic in (views | meanwhile).items() if topic is not None}
 
     async def _read_some(self, names: Collection[str]) -> None:
         meanwhile = self._meanwhile

@@ -127,8 +127,10 @@ def _view_of(image: MetadataImage, cluster_id: str) -> ClusterView:
             topic.name,
             topic.id,
             {
-                index: PartitionView(known.replicas, known.isr, known.leader, known.leader_epoch)
-                for index, known in image.partitions[topic.id].items()
+                index: PartitionView(
+                    registration.replicas, registration.isr, registration.leader, registration.leader_epoch
+                )
+                for index, registration in image.partitions[topic.id].items()
             },
             image.config_of(topic.name),
         )

@@ -46,7 +46,7 @@ class ControllerFinder:
         """Take the voters that a controller named, by id with host and port, in place of those named before."""
         named = tuple(Voter(node_id, *addresses[node_id]) for node_id in sorted(addresses))
         reachable = {(voter.host, voter.port) for voter in named}
-        ring = (*named, *(each for each in self._configured if (each.host, each.port) not in reachable))
+        ring = (*named, *(address for address in self._configured if (address.host, address.port) not in reachable))
         if not named or ring == self._ring:
             return
         log.info("the voters of the metadata quorum: %s", ", ".join(f"{v.id}@{v.host}:{v.port}" for v in named))

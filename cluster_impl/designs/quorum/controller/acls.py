@@ -47,9 +47,9 @@ def delete_acls(state: ControllerState, request: m.DeleteAclsRequest) -> Control
         if problem := wanted.problem():
             results.append(Deleted(error_code=Error.INVALID_REQUEST, error_message=problem))
             continue
-        found = [entry for entry in state.image.acls if wanted.matches(entry)]
-        gone |= dict.fromkeys(found)
-        results.append(Deleted(matching_acls=[Match(**fields_of(entry)) for entry in found]))
+        entries = [entry for entry in state.image.acls if wanted.matches(entry)]
+        gone |= dict.fromkeys(entries)
+        results.append(Deleted(matching_acls=[Match(**fields_of(entry)) for entry in entries]))
     return ControllerResult(m.DeleteAclsResponse(filter_results=results), [deleted(entry) for entry in gone])
 
 

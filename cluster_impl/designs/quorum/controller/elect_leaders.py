@@ -36,14 +36,14 @@ def elect_leaders(
         return ControllerResult(refused)
     names = state.image.topic_names
     everything = (
-        TopicPartition(names[each.topic_id], each.index)
-        for each in state.image.all_partitions()
-        if each.topic_id not in state.image.deleting
+        TopicPartition(names[partition.topic_id], partition.index)
+        for partition in state.image.all_partitions()
+        if partition.topic_id not in state.image.deleting
     )
-    wanted, named = requested_elections(request, everything)
+    requested, named = requested_elections(request, everything)
     outcomes: dict[TopicPartition, RequestError | None] = {}
     records: list[m.IsrChangeRecord] = []
-    for at in wanted:
+    for at in requested:
         try:
             records.append(_elected(state, at, election, now))
         except RequestError as error:

@@ -55,7 +55,7 @@ def _has_an_epoch_that_does_not_fit(state: ControllerState, request: m.BrokerHea
 
 def _has_listeners_that_no_client_can_read(state: ControllerState, request: m.BrokerHeartbeatRequest) -> bool:
     """A heartbeat may carry longer strings than the versions of Metadata that older clients ask for."""
-    texts = [text for each in request.listeners for text in (each.name, each.host)]
+    texts = [text for listener in request.listeners for text in (listener.name, listener.host)]
     texts.append(request.rack or "")
     return any(len(text.encode()) > LONGEST_TEXT for text in texts)
 
@@ -237,8 +237,10 @@ def _registration(request: m.BrokerHeartbeatRequest, epoch: int) -> m.BrokerReco
         end_points=end_points,
         rack=request.rack,
         features=[
-            m.BrokerRecord.SupportedFeature(name=each.name, min_version=each.min_version, max_version=each.max_version)
-            for each in request.features
+            m.BrokerRecord.SupportedFeature(
+                name=feature.name, min_version=feature.min_version, max_version=feature.max_version
+            )
+            for feature in request.features
         ],
     )
 

@@ -69,8 +69,12 @@ def list_reassignments(
 ) -> ControllerResult[m.ListPartitionReassignmentsResponse]:
     """Describe the reassignments under way."""
     under_way = {
-        TopicPartition(state.image.topic_names[each.topic_id], each.index): (each.replicas, each.adding, each.removing)
-        for each in _under_way(state.image)
+        TopicPartition(state.image.topic_names[partition.topic_id], partition.index): (
+            partition.replicas,
+            partition.adding,
+            partition.removing,
+        )
+        for partition in _under_way(state.image)
     }
     return ControllerResult(moving(request, under_way))
 
@@ -86,7 +90,7 @@ def complete_reassignments(state: ControllerState, now: float) -> list[m.Partiti
 
 def origin_of(partition: PartitionRegistration) -> tuple[int, ...]:
     """Return the replicas without those that a reassignment adds."""
-    return tuple(each for each in partition.replicas if each not in partition.adding)
+    return tuple(replica for replica in partition.replicas if replica not in partition.adding)
 
 
 def towards(
@@ -98,8 +102,8 @@ def towards(
     in sync.
     """
     origin = origin_of(partition)
-    adding = [each for each in target if each not in origin]
-    removing = [each for each in origin if each not in target]
+    adding = [replica for replica in target if replica not in origin]
+    removing = [replica for replica in origin if replica not in target]
     replicas = [*target, *removing]
     if (tuple(replicas), tuple(adding), tuple(removing)) == (
         partition.replicas,
@@ -107,12 +111,12 @@ def towards(
         partition.removing,
     ):
         return None
-    isr = [each for each in partition.isr if each in replicas]
+    isr = [replica for replica in partition.isr if replica in replicas]
     if not isr:
         raise none_in_sync(replicas)
     leader = partition.leader
     if leader not in replicas:
-        leader = next((each for each in replicas if each in isr and each in eligible), NO_LEADER)
+        leader = next((replica for replica in replicas if replica in isr and replica in eligible), NO_LEADER)
     return _record(partition, replicas, isr, leader, adding, removing)
 
 
@@ -122,16 +126,16 @@ def _under_way(image: MetadataImage) -> list[PartitionRegistration]:
 
 
 def _completion(partition: PartitionRegistration, eligible: Collection[int]) -> m.PartitionRecord | None:
-    target = [each for each in partition.replicas if each not in partition.removing]
+    target = [replica for replica in partition.replicas if replica not in partition.removing]
     needed = target if partition.removing else partition.adding
     if not set(needed) <= set(partition.isr):
         return None
     leader = partition.leader
     if leader not in target:
-        leader = next((each for each in target if each in eligible), NO_LEADER)
+        leader = next((replica for replica in target if replica in eligible), NO_LEADER)
         if leader == NO_LEADER:
             return None
-    return _record(partition, target, [each for each in partition.isr if each in target], leader)
+    return _record(partition, target, [replica for replica in partition.isr if replica in target], leader)
 
 
 def _record(

@@ -63,10 +63,10 @@ def _observers(core: RaftCore, clock: _Clock) -> list[ReplicaState]:
     """Describe the brokers, and the controllers without a vote, that fetched lately."""
     if core.leadership is None:
         return []
-    known = [*core.leadership.observers.items(), *core.leadership.brokers.items()]
+    observers = [*core.leadership.observers.items(), *core.leadership.brokers.items()]
     return [
         _fetcher(node_id, progress, clock)
-        for node_id, progress in sorted(known, key=lambda each: each[0])
+        for node_id, progress in sorted(observers, key=lambda each: each[0])
         if clock.now - progress.heard_at <= core.settings.fetch_timeout
     ]
 

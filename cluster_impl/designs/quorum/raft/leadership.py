@@ -107,13 +107,13 @@ class Leadership:
 
     def set_voters(self, voters: Set[int], now: float) -> None:
         """Count by this set from now on. A leader that is not in it leads on until the set is committed."""
-        known = {**self.observers, **self.followers}
+        fetchers = {**self.observers, **self.followers}
         self.is_voter = self.node_id in voters
         self.majority = len(voters) // 2 + 1
         self.followers = {
-            peer: known.get(peer) or Follower(heard_at=now) for peer in sorted(voters) if peer != self.node_id
+            peer: fetchers.get(peer) or Follower(heard_at=now) for peer in sorted(voters) if peer != self.node_id
         }
-        self.observers = {peer: progress for peer, progress in known.items() if peer not in voters}
+        self.observers = {peer: progress for peer, progress in fetchers.items() if peer not in voters}
 
     def replicated(self) -> int:
         """Return the offset below which a majority of the voters holds everything durably."""

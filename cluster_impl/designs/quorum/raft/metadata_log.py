@@ -74,15 +74,15 @@ class MetadataLog:
 
     def voter_changes(self, start: int) -> list[tuple[int, VoterSet]]:
         """Return the sets of voters in the log from `start` on, with the offsets of their records."""
-        found = []
+        voter_sets = []
         offset, end = start, self._log.log_end_offset
         while offset < end:
             for batch in format_.split(self.read(offset, end)):
                 voters = voters_in(batch)
                 if voters is not None:
-                    found.append((batch.base_offset, voters))
+                    voter_sets.append((batch.base_offset, voters))
                 offset = batch.next_offset
-        return found
+        return voter_sets
 
     def _append(
         self, records: list[tuple[bytes | None, bytes | None, int]], base_offset: int, epoch: int, *, control: bool

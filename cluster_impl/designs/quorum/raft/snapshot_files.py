@@ -111,5 +111,5 @@ class SnapshotFiles:
 
     def _all(self) -> list[EpochEnd]:
         matches = (_NAME.fullmatch(path.name) for path in self._folder.iterdir())
-        found = [EpochEnd(int(match[2]), int(match[1])) for match in matches if match]
-        return sorted(found, key=lambda snapshot: snapshot.end_offset)
+        snapshots = [EpochEnd(int(match[2]), int(match[1])) for match in matches if match]
+        return sorted(snapshots, key=lambda snapshot: snapshot.end_offset)

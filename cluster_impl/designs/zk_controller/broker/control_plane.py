@@ -104,8 +104,8 @@ class ZkControlPlane:
 
     async def load_settings(self, topics: Collection[str]) -> None:
         """Read the settings of these topics and those of brokers: no request of the controller has them."""
-        known = self._cache.view.topics
-        wanted = [known[name] for name in topics if name in known]
+        views = self._cache.view.topics
+        wanted = [views[name] for name in topics if name in views]
         try:
             async with asyncio.timeout(self._request_timeout):
                 await self._settings.refresh(wanted)

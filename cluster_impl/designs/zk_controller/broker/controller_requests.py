@@ -92,12 +92,12 @@ class ControllerRequests:
         changes: list[Change] = [
             SettingsChanged(
                 topic=partition.topic,
-                topic_id=known.topic_id,
+                topic_id=assignment.topic_id,
                 partition=partition.partition,
-                config=self._config(known.topic_id),
+                config=self._config(assignment.topic_id),
             )
-            for partition, known in self._assignments.items()
-            if topic_id in (None, known.topic_id)
+            for partition, assignment in self._assignments.items()
+            if topic_id in (None, assignment.topic_id)
         ]
         if changes:
             self._data_plane.apply(changes)
@@ -181,13 +181,13 @@ class ControllerRequests:
         Their folders stay until StopReplica requests their deletion.
         """
         named = {TopicPartition(name, state.partition_index) for name, _, state in requested}
-        gone = {partition: known for partition, known in self._assignments.items() if partition not in named}
+        gone = {partition: assignment for partition, assignment in self._assignments.items() if partition not in named}
         for partition in gone:
             del self._assignments[partition]
         self._data_plane.apply(
             [
-                ReplicaStopped(topic=partition.topic, topic_id=known.topic_id, partition=partition.partition)
-                for partition, known in gone.items()
+                ReplicaStopped(topic=partition.topic, topic_id=assignment.topic_id, partition=partition.partition)
+                for partition, assignment in gone.items()
             ]
         )
 

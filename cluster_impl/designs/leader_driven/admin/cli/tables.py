@@ -21,16 +21,16 @@ from fencepost.cluster_impl.designs.shared.topic_requests import RequestError
 from fencepost.cluster_impl.wire.errors import Error
 
 
-def describe(wanted: Collection[str]) -> Steps[str]:
+def describe(topics: Collection[str]) -> Steps[str]:
     """Return the live brokers and a table for each of these topics, or for all.
 
     Raises RequestError for a topic that does not exist.
     """
     live = yield from live_brokers()
     shown = [f"live brokers: {_ids(live)}"]
-    known = {*(yield from topic_names()), *(yield from names(znodes.REASSIGNED))}
-    for name in wanted or sorted(known):
-        if name not in known:
+    existing = {*(yield from topic_names()), *(yield from names(znodes.REASSIGNED))}
+    for name in topics or sorted(existing):
+        if name not in existing:
             raise RequestError(Error.UNKNOWN_TOPIC_OR_PARTITION, f"There is no topic {name}.")
         shown.append((yield from _topic(name)))
     return "\n\n".join(shown)
@@ -68,13 +68,13 @@ def _under_way(of: StoredPartition) -> str:
     return f"{'move' if of.replicas is not None else 'creation'} to {_ids(of.marker.replicas)}"
 
 
-def queues(wanted: Collection[int], *, show_requests: bool) -> Steps[str]:
+def queues(brokers: Collection[int], *, show_requests: bool) -> Steps[str]:
     """Return a table of the queues of these brokers, or of all. Raises RequestError for a broker without a queue."""
     known = numbers((yield from names(znodes.STATE)))
     live = yield from live_brokers()
     rows: list[Sequence[str]] = [("broker", "registered", "waiting", "shrunk", "oldest")]
     requests: list[str] = []
-    for broker_id in wanted or known:
+    for broker_id in brokers or known:
         if broker_id not in known:
             raise RequestError(Error.BROKER_NOT_AVAILABLE, f"There is no broker {broker_id}: it has no queue.")
         waiting = yield from read_waiting(broker_id)

@@ -160,7 +160,7 @@ class BrokerStates:
 
     def expire(self, now: float) -> list[BrokerTransition]:
         """Declare brokers inactive that were silent for a whole timeout, in the order of their deadlines."""
-        over = sorted((known.silent_from, id) for id, known in self._timed() if known.silent_from <= now)
+        over = sorted((broker.silent_from, id) for id, broker in self._timed() if broker.silent_from <= now)
         transitions = []
         for _, broker_id in over:
             known = self._brokers[broker_id]
@@ -170,21 +170,21 @@ class BrokerStates:
 
     def give_grace(self, now: float) -> None:
         """Restart the timeout of all live brokers (decision: no broker is given up while the session is suspended)."""
-        for _, known in self._timed():
-            known.silent_from = max(known.silent_from, now + self._timeout)
+        for _, broker in self._timed():
+            broker.silent_from = max(broker.silent_from, now + self._timeout)
 
     def next_deadline(self) -> float | None:
         """Return when the next broker becomes inactive without a heartbeat; None if no timer runs."""
-        return min((known.silent_from for _, known in self._timed()), default=None)
+        return min((broker.silent_from for _, broker in self._timed()), default=None)
 
     def _timed(self) -> Iterable[tuple[int, _BrokerRecord]]:
         """Yield the live brokers that must send heartbeats."""
-        return ((id, known) for id, known in self._brokers.items() if known.state.is_live and known.has_heartbeats)
+        return ((id, broker) for id, broker in self._brokers.items() if broker.state.is_live and broker.has_heartbeats)
 
 
-def _granted(known: _BrokerRecord, target: BrokerState) -> BrokerState:
+def _granted(broker: _BrokerRecord, target: BrokerState) -> BrokerState:
     """Return the granted state. Each defined state is granted; a stopping broker may become active again."""
-    return target if known.has_heartbeats and target is not BrokerState.INITIAL else known.state
+    return target if broker.has_heartbeats and target is not BrokerState.INITIAL else broker.state
 
 
 def _has_a_negative_id(states: BrokerStates, request: m.MetadataHeartbeatRequest) -> bool:

@@ -229,7 +229,7 @@ def change_isr(machines: StateMachines, view: ContextView, request: m.IsrChangeR
     context = machines.context
     changed: list[TopicPartition] = []
     while changes := (decision := decide(view, request)).changes:
-        wanted = {
+        changed_states = {
             change.partition: replace(
                 context.leadership[change.partition],
                 isr=change.isr,
@@ -240,10 +240,10 @@ def change_isr(machines: StateMachines, view: ContextView, request: m.IsrChangeR
         }
         outcomes = yield [
             SetData(znodes.state(partition), znodes.write_state(state), state.version)
-            for partition, state in wanted.items()
+            for partition, state in changed_states.items()
         ]
         lost = []
-        for (partition, state), outcome in zip(wanted.items(), outcomes, strict=True):
+        for (partition, state), outcome in zip(changed_states.items(), outcomes, strict=True):
             if isinstance(outcome, Done):
                 context.leadership[partition] = replace(state, version=outcome.version)
                 changed.append(partition)

@@ -119,15 +119,15 @@ class PartitionStateMachine:
 
     def _initialise(self, partitions: Collection[TopicPartition]) -> Steps[list[TopicPartition]]:
         """Create the states of new partitions: the first live replica leads, and all live replicas are in the ISR."""
-        wanted = {}
+        initial = {}
         for partition in partitions:
             online = self._context.online_replicas(partition)
             isr = tuple(replica for replica in online if replica not in self._context.stopping) or online
             if isr:
-                wanted[partition] = LeaderAndIsr(isr[0], 0, isr, self._context.epoch)
-        if not wanted:
+                initial[partition] = LeaderAndIsr(isr[0], 0, isr, self._context.epoch)
+        if not initial:
             return []
-        created = yield from create_states(self._context, wanted)
+        created = yield from create_states(self._context, initial)
         yield from self._adopt(created, is_new=True)
         return created
 

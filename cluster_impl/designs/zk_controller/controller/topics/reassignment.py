@@ -73,13 +73,13 @@ class Reassignments:
         except MalformedZnode as problem:
             log.error("no replicas are reassigned: %s", problem)
             return
-        wanted = {}
+        accepted = {}
         for partition, target in requested.items():
             if refusal := self._refusal(partition, target):
                 log.error("%s is not reassigned to %s: %s", partition, list(target), refusal)
             else:
-                wanted[partition] = target
-        begun = yield from self._begin(wanted)
+                accepted[partition] = target
+        begun = yield from self._begin(accepted)
         yield from self._remove_requests(partition for partition in requested if partition not in begun)
         yield from self.resume(begun)
 
@@ -94,28 +94,28 @@ class Reassignments:
         targets, twice = requested_targets(request)
         same_factor = not request.allow_replication_factor_change
         refused: dict[TopicPartition, RequestError] = {}
-        wanted: dict[TopicPartition, tuple[int, ...]] = {}
+        accepted: dict[TopicPartition, tuple[int, ...]] = {}
         for at, target in targets.items():
             try:
                 if at in twice:
                     raise named_twice()
-                wanted[at] = self._checked(at, target, same_factor=same_factor)
+                accepted[at] = self._checked(at, target, same_factor=same_factor)
             except RequestError as error:
                 refused[at] = error
-        changing = [at for at, target in wanted.items() if towards(self._assigned(at), target) != self._assigned(at)]
+        changing = [at for at, target in accepted.items() if towards(self._assigned(at), target) != self._assigned(at)]
         if changing:
             yield from self._remove_requests(changing)
-        begun = yield from self._begin(wanted)
-        refused |= {at: none_in_sync(wanted[at]) for at in changing if at not in begun}
+        begun = yield from self._begin(accepted)
+        refused |= {at: none_in_sync(accepted[at]) for at in changing if at not in begun}
         yield from self.resume(begun)
         return reassigned(request, refused)
 
     def answer_list(self, request: m.ListPartitionReassignmentsRequest) -> m.ListPartitionReassignmentsResponse:
         """Describe the reassignments under way."""
-        known = {partition: self._assigned(partition) for partition in self._context.reassigned}
+        assignments = {partition: self._assigned(partition) for partition in self._context.reassigned}
         under_way = {
             at: (assigned.replicas, assigned.adding, assigned.removing)
-            for at, assigned in known.items()
+            for at, assigned in assignments.items()
             if assigned.is_reassigned
         }
         return moving(request, under_way)

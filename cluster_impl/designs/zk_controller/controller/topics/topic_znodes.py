@@ -24,21 +24,21 @@ def read_topics(topics: Collection[str], new_topic_id: Callable[[], UUID]) -> St
     if not topics:
         return {}
     outcomes = yield [Get(znodes.topic(topic), watch=True) for topic in topics]
-    found = {}
+    infos = {}
     for topic, outcome in zip(topics, outcomes, strict=True):
         if not isinstance(outcome, Found):
             continue
         try:
-            found[topic] = znodes.read_topic(topic, outcome.data)
+            infos[topic] = znodes.read_topic(topic, outcome.data)
         except MalformedZnode as problem:
             log.error("topic %s is ignored until its znode is repaired: %s", topic, problem)
-    for topic in [name for name, info in found.items() if info.topic_id is None]:
+    for topic in [name for name, info in infos.items() if info.topic_id is None]:
         named = yield from _rewrite(topic, partial(_with_id, topic_id=new_topic_id()))
         if named is None:
-            del found[topic]
+            del infos[topic]
         else:
-            found[topic] = named
-    return found
+            infos[topic] = named
+    return infos
 
 
 def write_assignments(topic: str, changes: Mapping[int, PartitionReplicas]) -> Steps[bool]:
