@@ -23,7 +23,7 @@ def build(draft: v.Draft) -> v.Plan:
     it can commit nothing without the follower.
     """
     target = draft.target
-    leader, follower, other = draft.roles
+    leader, follower, _ = draft.roles
     leads = v.must(target.rule("D631-07", "INT-28", "LD-31"))
     stays_away = target.differs("AK-14")
     steps: list[v.Step] = [
@@ -43,7 +43,6 @@ def build(draft: v.Draft) -> v.Plan:
         *([] if target.leader_driven else ["after-stop"]),
         *([] if target.leader_driven or stays_away else ["after-crash"]),
         v.acknowledged(by="before", at_least=BEFORE),
-        topology=v.smallest_cluster(target, other),
         topics=[v.topic([leader, follower], name=name) for name in ("u", "w")],
         workload=None,
         afterwards=[v.burst("afterwards", "u", 10)],

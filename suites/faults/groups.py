@@ -195,11 +195,10 @@ def _plan(
     settings: v.NodeSettings | None = None,
 ) -> v.Plan:
     target = draft.target
-    _, *others = replicas = draft.roles
+    replicas = draft.roles
     usual = v.workload_with_losses(target)
     [producer] = usual.producers
     second = producer.model_copy(update={"name": "p-w", "topic": "w"})
-    topology = v.smallest_cluster(target, others[-1])
     begin = v.WorkloadReads(as_="group", group=GROUP, more=MORE, within_ms=2 * v.LIVENESS_TIMEOUT_MS)
     lost = [
         each.model_copy(update={"requirement": "GRP-01", "level": "may"})
@@ -211,7 +210,6 @@ def _plan(
         v.Committed(what="offsets", before=f"{fault}.injected"),
         v.Committed(what="offsets", after=f"{fault}.proven"),
         topics=[v.topic(replicas), v.rotated_topic(replicas, name="w")],
-        topology=topology,
         workload=v.WorkloadSpec(producers=(producer, second), consumers=(*usual.consumers, *members)),
         deviations=[*v.expected_losses(target, "may"), *lost],
         settings=settings,

@@ -6,6 +6,8 @@ from fencepost.suites import vocabulary as v
 from fencepost.suites.internals.split_brain import refused_at_old_epoch
 
 LAG_MS = 8000
+INSIDE_MS = 4000
+"""A session that outlasts a restart."""
 UNSEEN_MS = 6000
 """A session in which a broker starts, also on a busy machine."""
 
@@ -32,36 +34,27 @@ def leader_killed(draft: v.Draft) -> v.Plan:
 
 
 @v.internals_scenario(
-    "controller-killed",
-    "After kill -9 of the controller another broker takes over its state",
+    "controller-cut-from-zookeeper",
+    "A controller that is cut from ZooKeeper resigns, and returns as an ordinary broker",
+    v.CutParameters(from_="$old", to="zookeeper"),
     seconds=12,
     requirements=("INT-64",),
 )
-def controller_killed(draft: v.Draft) -> v.Plan:
-    return _controller(draft, v.inject("fault", v.KillParameters(nodes="$old")))
-
-
 @v.internals_scenario(
     "controller-paused",
     "A controller that is paused past its session wakes as an ordinary broker",
+    v.PauseParameters(nodes="$old"),
     seconds=12,
     requirements=("INT-64",),
 )
-def controller_paused(draft: v.Draft) -> v.Plan:
-    return _controller(draft, v.inject("fault", v.PauseParameters(nodes="$old")))
-
-
 @v.internals_scenario(
-    "controller-cut-from-zookeeper",
-    "A controller that is cut from ZooKeeper resigns, and returns as an ordinary broker",
+    "controller-killed",
+    "After kill -9 of the controller another broker takes over its state",
+    v.KillParameters(nodes="$old"),
     seconds=12,
     requirements=("INT-64",),
 )
-def controller_cut_off(draft: v.Draft) -> v.Plan:
-    return _controller(draft, v.inject("fault", v.CutParameters(from_="$old", to="zookeeper")))
-
-
-def _controller(draft: v.Draft, fault: v.Step) -> v.Plan:
+def controller_lost(parameters: v.KillParameters | v.PauseParameters | v.CutParameters, draft: v.Draft) -> v.Plan:
     """The next controller has the old one's state; the old one, if it lives, returns as an ordinary broker."""
     leader, follower, controller = draft.roles
     steps: list[v.Step] = [
@@ -69,7 +62,7 @@ def _controller(draft: v.Draft, fault: v.Step) -> v.Plan:
         v.Bind(as_="old-epoch", value="controller-epoch"),
         v.Bind(as_="old-broker-epoch", value=f"broker-epoch:{controller}"),
         v.CreateTopicProbe(as_="promised", node="$old", topic="promised", timeout_ms=10_000, expect=v.serves("INT-03")),
-        fault,
+        v.inject("fault", parameters),
         v.ActiveController(as_="elected", is_not="$old", expect=v.must("INT-66", "INT-63")),
         *(
             v.TopicCreatedThrough(as_=f"create-{broker}", node=broker, expect=v.must("INT-05", "INT-09"))
@@ -118,24 +111,50 @@ def in_turn(draft: v.Draft) -> v.Plan:
 
 
 @v.internals_scenario(
-    "bounce-inside-the-session",
-    "A broker that restarts inside its session registers when the old znode is gone",
-    seconds=12,
-)
-def bounced_inside(draft: v.Draft) -> v.Plan:
-    return _bounced(draft, [], session_ms=4000)
-
-
-@v.internals_scenario(
     "bounce-beyond-the-session",
     "A broker that restarts after its session finds new versions on its partitions",
+    True,
     seconds=11,
 )
-def bounced_beyond(draft: v.Draft) -> v.Plan:
-    follower = draft.roles[1]
-    gone = v.Registered(as_="gone", node=follower, is_=False, expect=v.must("INT-43"))
-    left = v.IsrIs(as_="left", partition="t-0", lacks=follower, expect=v.must("INT-28"))
-    return _bounced(draft, [gone, left], session_ms=None)
+@v.internals_scenario(
+    "bounce-inside-the-session",
+    "A broker that restarts inside its session registers when the old znode is gone",
+    False,
+    seconds=12,
+)
+def bounced(beyond: bool, draft: v.Draft) -> v.Plan:
+    """A follower is killed and restarted; inside its session the new process waits for the old one's znode to go.
+
+    Either way the partition gets a version that the earlier process never saw. The lag time is long, so that the
+    controller, not the leader, removes the follower from the ISR.
+    """
+    _, follower, _ = draft.roles
+    away: list[v.Step] = [
+        v.Registered(as_="gone", node=follower, is_=False, expect=v.must("INT-43")),
+        v.IsrIs(as_="left", partition="t-0", lacks=follower, expect=v.must("INT-28")),
+    ]
+    steps: list[v.Step] = [
+        v.Bind(as_="epoch", value=f"broker-epoch:{follower}"),
+        v.Bind(as_="leader-epoch", value="leader-epoch:t-0"),
+        v.inject("kill", v.KillParameters(nodes=follower, back="running")),
+        *(away if beyond else ()),
+        v.Heal(as_="restart", fault="kill"),
+        v.BrokerEpochAbove(as_="anew", node=follower, value="$epoch", expect=v.must("DINT-17")),
+        v.BrokerActive(as_="active", node=follower, expect=v.must("INT-25")),
+        v.LeaderEpochAbove(as_="new-version", partition="t-0", value="$leader-epoch", expect=v.must("DINT-11")),
+        v.ControlledShutdownProbe(
+            as_="predecessor",
+            node="active-controller",
+            broker=follower,
+            broker_epoch="$epoch",
+            expect=v.answers("DINT-24", "error:77"),
+            unchanged=("brokers",),
+        ),
+        v.IsrIs(as_="rejoined", partition="t-0", has=follower, expect=v.must("INT-26")),
+    ]
+    return draft.timed(session_ms=None if beyond else INSIDE_MS, lag_ms=LAG_MS).plan(
+        steps, "predecessor", v.acknowledged("restart.ended")
+    )
 
 
 @v.internals_scenario(
@@ -175,32 +194,3 @@ def _most_of_its_session(target: v.TargetFacts, broker: str) -> v.Step:
     if target.differs("AZ-02"):
         return v.Hold(as_="most-of-its-session", after="kill.proven", ms=UNSEEN_MS // 2)
     return v.NodeExited(as_="gives-up", node=broker, within_ms=UNSEEN_MS // 2, expect=v.never("DINT-17"))
-
-
-def _bounced(draft: v.Draft, away: list[v.Step], session_ms: int | None) -> v.Plan:
-    """A follower is killed and restarted; inside its session the new process waits for the old one's znode to go.
-
-    Either way the partition gets a version that the earlier process never saw. The lag time is long, so that the
-    controller, not the leader, removes the follower from the ISR.
-    """
-    _, follower, _ = draft.roles
-    steps: list[v.Step] = [
-        v.Bind(as_="epoch", value=f"broker-epoch:{follower}"),
-        v.Bind(as_="leader-epoch", value="leader-epoch:t-0"),
-        v.inject("kill", v.KillParameters(nodes=follower, back="running")),
-        *away,
-        v.Heal(as_="restart", fault="kill"),
-        v.BrokerEpochAbove(as_="anew", node=follower, value="$epoch", expect=v.must("DINT-17")),
-        v.BrokerActive(as_="active", node=follower, expect=v.must("INT-25")),
-        v.LeaderEpochAbove(as_="new-version", partition="t-0", value="$leader-epoch", expect=v.must("DINT-11")),
-        v.ControlledShutdownProbe(
-            as_="predecessor",
-            node="active-controller",
-            broker=follower,
-            broker_epoch="$epoch",
-            expect=v.answers("DINT-24", "error:77"),
-            unchanged=("brokers",),
-        ),
-        v.IsrIs(as_="rejoined", partition="t-0", has=follower, expect=v.must("INT-26")),
-    ]
-    return draft.timed(session_ms=session_ms, lag_ms=LAG_MS).plan(steps, "predecessor", v.acknowledged("restart.ended"))

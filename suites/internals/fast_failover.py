@@ -21,7 +21,7 @@ def build(draft: v.Draft) -> v.Plan:
     The second one leads again, and knows nothing of the first one's last term. The first has to cut all records of that
     term, although the second's log is longer than that.
     """
-    first, second, controller = draft.roles
+    first, second, _ = draft.roles
     steps: list[v.Step] = [
         v.burst("before", "u", BEFORE),
         v.inject("bounce", v.KillParameters(nodes=first)),
@@ -61,7 +61,6 @@ def build(draft: v.Draft) -> v.Plan:
         "cut",
         v.acknowledged(by="afterwards", at_least=10),
         topics=[v.topic([first, second], name="u", min_isr=1)],
-        topology=v.smallest_cluster(draft.target, controller),
         workload=None,
         afterwards=[v.burst("afterwards", "u", 10)],
     )

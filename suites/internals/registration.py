@@ -106,7 +106,7 @@ def _started_again(target: v.TargetFacts, original: str) -> list[v.Step]:
 )
 def hears_nothing(draft: v.Draft) -> v.Plan:
     """A broker restarts inside the session of its dead process, waits for its end, and is cut off meanwhile."""
-    broker, _, controller = draft.roles
+    broker, _, _ = draft.roles
     waits = "DLD-01" if draft.target.leader_driven else "DINT-17"
     draft = draft.timed(session_ms=SESSION_MS)
     steps: list[v.Step] = [
@@ -122,8 +122,4 @@ def hears_nothing(draft: v.Draft) -> v.Plan:
         v.Heal(as_="mend", fault="unheard"),
         v.Registered(as_="has-its-id", node=broker, is_=True, expect=v.must(waits)),
     ]
-    return draft.plan(
-        steps,
-        v.acknowledged("mend.ended"),
-        topology=v.zookeeper_cluster(controller=None if draft.target.leader_driven else controller),
-    )
+    return draft.plan(steps, v.acknowledged("mend.ended"))

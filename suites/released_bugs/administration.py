@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from fencepost.suites import vocabulary as v
-from fencepost.suites.released_bugs.bug import asking, one_broker, released_bug
+from fencepost.suites.released_bugs.bug import ReleasedBug, asking, one_broker
 
 BROKER, BROKER_ID = v.node_name(v.BROKER_IDS[0]), str(v.BROKER_IDS[0])
 UNKNOWN_ID = "00000000-0000-4000-8000-0000000000ff"
@@ -14,13 +14,12 @@ APPEND = 2
 """The operation of IncrementalAlterConfigs that adds to a list."""
 
 
-@released_bug(
+@ReleasedBug(
     "KAFKA-20129",
     "An append to a configuration key that does not exist is answered with a server error",
     kind="administration",
     loses="The administrator learns nothing about the mistake, and looks for a broken server.",
-    affected="apache-kafka:4.2.1",
-    fixed="apache-kafka:4.3.0",
+    releases=("apache-kafka:4.2.1", "4.3.0"),
     rule="ADM-02",
 )
 def appended_to_nothing(draft: v.Draft) -> v.Plan:
@@ -29,13 +28,12 @@ def appended_to_nothing(draft: v.Draft) -> v.Plan:
     return asking(draft, [append])
 
 
-@released_bug(
+@ReleasedBug(
     "KAFKA-9644",
     "An append to a list that the topic has not set yet is answered with a server error",
     kind="administration",
     loses="The first replica cannot be added to a list of throttled ones.",
-    affected="apache-kafka-zk:2.4.1",
-    fixed="apache-kafka-zk:2.6.0",
+    releases=("apache-kafka-zk:2.4.1", "2.6.0"),
     rule="ADM-02",
     wanted="settings changed while in use by every operation of IncrementalAlterConfigs",
 )
@@ -48,13 +46,12 @@ def appended_to_nothing_yet(draft: v.Draft) -> v.Plan:
     return asking(draft, steps)
 
 
-@released_bug(
+@ReleasedBug(
     "KAFKA-4893",
     "The deletion of a topic with a long name takes the log directory offline",
     kind="disks",
     loses="The broker ends, with all its replicas.",
-    affected="apache-kafka-zk:2.2.1",
-    fixed="apache-kafka-zk:2.2.2",
+    releases=("apache-kafka-zk:2.2.1", "2.2.2"),
     rule="ADM-05",
     wanted="topics with odd legal names, created and deleted in random plans",
     seconds=45,
@@ -71,13 +68,12 @@ def long_name_deleted(draft: v.Draft) -> v.Plan:
     return asking(draft, steps)
 
 
-@released_bug(
+@ReleasedBug(
     "KAFKA-12235",
     "DescribeConfigs with two keys returns none",
     kind="administration",
     loses="Tools show no configuration where there is one.",
-    affected="apache-kafka-zk:2.7.0",
-    fixed="apache-kafka-zk:2.7.1",
+    releases=("apache-kafka-zk:2.7.0", "2.7.1"),
     rule="ADM-03",
 )
 def two_keys_described(draft: v.Draft) -> v.Plan:
@@ -87,13 +83,12 @@ def two_keys_described(draft: v.Draft) -> v.Plan:
     return asking(draft, steps)
 
 
-@released_bug(
+@ReleasedBug(
     "KAFKA-8875",
     "CreateTopics of an existing topic complains about the replication factor",
     kind="administration",
     loses="A script that creates a topic unless it exists fails.",
-    affected="apache-kafka-zk:2.3.0",
-    fixed="apache-kafka-zk:2.3.1",
+    releases=("apache-kafka-zk:2.3.0", "2.3.1"),
     rule="ADM-02",
 )
 def existing_topic_with_too_many_replicas(draft: v.Draft) -> v.Plan:
@@ -104,13 +99,12 @@ def existing_topic_with_too_many_replicas(draft: v.Draft) -> v.Plan:
     return asking(draft, steps)
 
 
-@released_bug(
+@ReleasedBug(
     "KAFKA-12701",
     "Metadata by topic id without a name is answered with a server error",
     kind="administration",
     loses="A client that asks by id gets no answer that it can act on.",
-    affected="apache-kafka-zk:2.8.0",
-    fixed="apache-kafka-zk:2.8.1",
+    releases=("apache-kafka-zk:2.8.0", "2.8.1"),
     rule="ADM-02",
 )
 def topic_by_id_alone(draft: v.Draft) -> v.Plan:
@@ -119,13 +113,12 @@ def topic_by_id_alone(draft: v.Draft) -> v.Plan:
     return asking(draft, steps)
 
 
-@released_bug(
+@ReleasedBug(
     "KAFKA-14358",
     "A user may create the topic of the metadata log",
     kind="administration",
     loses="The topic shares its name and its directory with the log of the controllers.",
-    affected="apache-kafka:3.3.1",
-    fixed="apache-kafka:3.3.2",
+    releases=("apache-kafka:3.3.1", "3.3.2"),
     rule="ADM-02",
 )
 def metadata_topic_created(draft: v.Draft) -> v.Plan:
@@ -134,13 +127,12 @@ def metadata_topic_created(draft: v.Draft) -> v.Plan:
     return asking(draft, steps)
 
 
-@released_bug(
+@ReleasedBug(
     "KAFKA-9254",
     "The second change of a default of all brokers wipes the overrides of every topic",
     kind="administration",
     loses="A topic with min.insync.replicas=2 acknowledges records that one broker holds.",
-    affected="apache-kafka-zk:2.4.0",
-    fixed="apache-kafka-zk:2.4.1",
+    releases=("apache-kafka-zk:2.4.0", "2.4.1"),
     rule="ADM-04",
 )
 def overrides_wiped(draft: v.Draft) -> v.Plan:
@@ -171,13 +163,12 @@ def overrides_wiped(draft: v.Draft) -> v.Plan:
     return asking(draft, steps, config={"min.insync.replicas": "2"})
 
 
-@released_bug(
+@ReleasedBug(
     "KAFKA-17584",
     "A change of an unrelated log setting brings the retention back to its default",
     kind="administration",
     loses="Records that were to be kept for years are deleted after seven days.",
-    affected="apache-kafka:3.8.0",
-    fixed="apache-kafka:3.8.1",
+    releases=("apache-kafka:3.8.0", "3.8.1"),
     rule="ADM-04",
     wanted="settings changed while in use, with retention set in the file and records of old timestamps",
 )
@@ -197,13 +188,12 @@ def retention_forgotten(draft: v.Draft) -> v.Plan:
     return asking(draft, steps, settings=settings)
 
 
-@released_bug(
+@ReleasedBug(
     "KAFKA-16807",
     "DescribeLogDirs lists topics that were not asked for",
     kind="administration",
     loses="Tools count topics in directories that do not hold them.",
-    affected="apache-kafka:3.7.0",
-    fixed="apache-kafka:3.7.1",
+    releases=("apache-kafka:3.7.0", "3.7.1"),
     rule="ADM-03",
 )
 def topics_of_other_names(draft: v.Draft) -> v.Plan:
@@ -215,13 +205,12 @@ def topics_of_other_names(draft: v.Draft) -> v.Plan:
     return asking(draft, steps, log_dirs=2)
 
 
-@released_bug(
+@ReleasedBug(
     "KAFKA-20832",
     "A topic is accepted on a broker whose log directories are all cordoned",
     kind="administration",
     loses="A disk that was to be emptied fills on.",
-    affected="apache-kafka:4.3.1",
-    fixed="apache-kafka:4.4.0",
+    releases=("apache-kafka:4.3.1", "4.4.0"),
     rule="ADM-04",
 )
 def replica_on_cordoned_directories(draft: v.Draft) -> v.Plan:

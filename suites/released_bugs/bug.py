@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Literal
 
@@ -31,7 +31,14 @@ ONE_BROKER = {
 """The settings by which a single broker can hold the internal topics."""
 
 
-@dataclass(frozen=True)
+Build = Callable[[v.Draft], v.Plan]
+
+
+def _unbuilt(draft: v.Draft) -> v.Plan:
+    raise NotImplementedError(f"{draft.scenario.slug} decorates no function")
+
+
+@dataclass(frozen=True, kw_only=True)
 class ReleasedBug:
     """One bug: its plan ends with a violation of `rule` on the affected release, and passes on the fixed one.
 
@@ -39,20 +46,33 @@ class ReleasedBug:
     with which a random plan would find it. A bug that a random plan found has it in the folder FOUND.
     """
 
-    number: str
+    number: str = field(kw_only=False)
     """The number of the issue: `KAFKA-14616`."""
+    title: str = field(kw_only=False)
     kind: Kind
-    title: str
     loses: str
     """The loss for a user, as one line."""
-    affected: str
-    """A target: `apache-kafka:3.6.2`."""
-    fixed: str
+    releases: tuple[str, str]
+    """The affected target, and the release of it with the fix: `("apache-kafka:3.6.2", "3.7.1")`."""
     rule: str
-    build: Callable[[v.Draft], v.Plan]
+    build: Build = _unbuilt
     found_by: str = OWN_PLAN
     wanted: str = ""
     seconds: int = 30
+
+    def __call__(self, build: Build) -> Build:
+        """Declare the decorated function, which makes a plan of a draft, as this bug's."""
+        DECLARED[build.__module__].append(replace(self, build=build))
+        return build
+
+    @property
+    def affected(self) -> str:
+        return self.releases[0]
+
+    @property
+    def fixed(self) -> str:
+        name, _, _ = self.affected.partition(":")
+        return f"{name}:{self.releases[1]}"
 
     @property
     def slug(self) -> str:
@@ -100,42 +120,6 @@ class ReleasedBug:
 
 DECLARED: defaultdict[str, list[ReleasedBug]] = defaultdict(list)
 """The bugs of each module, in their order there."""
-_Build = Callable[[v.Draft], v.Plan]
-
-
-def released_bug(
-    number: str,
-    title: str,
-    *,
-    kind: Kind,
-    loses: str,
-    affected: str,
-    fixed: str,
-    rule: str,
-    found_by: str = OWN_PLAN,
-    wanted: str = "",
-    seconds: int = 30,
-) -> Callable[[_Build], _Build]:
-    """Declare the decorated function, which makes a plan of a draft, as a bug. All else is as in `ReleasedBug`."""
-
-    def declared(build: _Build) -> _Build:
-        bug = ReleasedBug(
-            number=number,
-            kind=kind,
-            title=title,
-            loses=loses,
-            affected=affected,
-            fixed=fixed,
-            rule=rule,
-            build=build,
-            found_by=found_by,
-            wanted=wanted,
-            seconds=seconds,
-        )
-        DECLARED[build.__module__].append(bug)
-        return build
-
-    return declared
 
 
 def small_cluster(target: v.TargetFacts, brokers: int = 1, *, log_dirs: int = 1) -> v.Topology:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from fencepost.suites import vocabulary as v
-from fencepost.suites.released_bugs.bug import one_broker, released_bug, small_cluster
+from fencepost.suites.released_bugs.bug import ReleasedBug, one_broker, small_cluster
 from fencepost.suites.released_bugs.requests import BROKER, ask
 from fencepost.suites.scenarios import SCENARIOS
 
@@ -12,13 +12,12 @@ ELIGIBLE_LEADERS = "eligible.leader.replicas.version"
 """The feature of KIP-966, which new clusters have since 4.1."""
 
 
-@released_bug(
+@ReleasedBug(
     "KAFKA-14616",
     "A topic that is deleted and created again while a broker is down has no replica there",
     kind="controllers",
     loses="The partition stays under-replicated until the broker restarts once more.",
-    affected="apache-kafka:3.6.2",
-    fixed="apache-kafka:3.7.1",
+    releases=("apache-kafka:3.6.2", "3.7.1"),
     rule="LIVE-01",
     seconds=60,
 )
@@ -46,13 +45,12 @@ def recreated_while_away(draft: v.Draft) -> v.Plan:
     return draft.plan(steps, "back", topology=small_cluster(draft.target, 3), workload=None)
 
 
-@released_bug(
+@ReleasedBug(
     "KAFKA-17642",
     "A voter that was cut off deposes a healthy leader when it comes back (KIP-996)",
     kind="controllers",
     loses="Each brief cut of one controller stops the administration of the cluster for an election.",
-    affected="apache-kafka:3.9.1",
-    fixed="apache-kafka:4.1.0",
+    releases=("apache-kafka:3.9.1", "4.1.0"),
     rule="CTRL-02",
     wanted="the claim CTRL-02 of every run, which excuses voters that come back where a release has no Pre-Vote",
     seconds=60,
@@ -86,13 +84,12 @@ def voter_comes_back(draft: v.Draft) -> v.Plan:
     )
 
 
-@released_bug(
+@ReleasedBug(
     "KAFKA-19964",
     "A controller that knows nothing yet reports a finalized metadata version",
     kind="controllers",
     loses="Tools and nodes take the oldest metadata version for that of the cluster.",
-    affected="apache-kafka:4.3.1",
-    fixed="apache-kafka:4.4.0",
+    releases=("apache-kafka:4.3.1", "4.4.0"),
     rule="ADM-03",
     wanted="every node asked for the finalized features at any time",
     seconds=60,
@@ -127,13 +124,12 @@ def alone_and_unknowing(draft: v.Draft) -> v.Plan:
     )
 
 
-@released_bug(
+@ReleasedBug(
     "KAFKA-19522",
     "A broker that comes back from a crash leads again while it is still fenced",
     kind="controllers",
     loses="Clients are sent to a leader that serves nothing for as long as the broker takes to start.",
-    affected="apache-kafka:4.0.2",
-    fixed="apache-kafka:4.1.0",
+    releases=("apache-kafka:4.0.2", "4.1.0"),
     rule="LEAD-03",
     wanted="eligible leader replicas in random plans of 4.0, and a claim that no fenced broker leads",
     seconds=60,
@@ -171,13 +167,12 @@ def back_and_fenced(draft: v.Draft) -> v.Plan:
 [_ISOLATED] = (each for each in SCENARIOS if each.slug == "isolated-controller")
 
 
-@released_bug(
+@ReleasedBug(
     "KAFKA-15489",
     "An active controller that is cut from the other voters does not resign",
     kind="controllers",
     loses="Topics cannot be created, and brokers follow a controller that decides nothing.",
-    affected="apache-kafka:3.6.2",
-    fixed="apache-kafka:3.7.2",
+    releases=("apache-kafka:3.6.2", "3.7.2"),
     rule="LIVE-02",
     found_by="scenario `isolated-controller`",
     seconds=70,

@@ -3,18 +3,17 @@
 from __future__ import annotations
 
 from fencepost.suites import vocabulary as v
-from fencepost.suites.released_bugs.bug import asking, released_bug
+from fencepost.suites.released_bugs.bug import ReleasedBug, asking
 
 BROKER = v.node_name(v.BROKER_IDS[0])
 
 
-@released_bug(
+@ReleasedBug(
     "KAFKA-16234",
     "The partitions of a log directory that fails are created again, empty, in another one",
     kind="disks",
     loses="Once the failed disk is mended, the broker finds two copies of a replica and does not start.",
-    affected="apache-kafka:3.7.0",
-    fixed="apache-kafka:3.7.1",
+    releases=("apache-kafka:3.7.0", "3.7.1"),
     rule="DISK-07",
     wanted="failing directories of brokers with several, and a claim on what lies in the others",
     seconds=60,

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from fencepost.suites import vocabulary as v
-from fencepost.suites.released_bugs.bug import asking, one_broker, released_bug
+from fencepost.suites.released_bugs.bug import ReleasedBug, asking, one_broker
 from fencepost.suites.released_bugs.requests import GROUP, ask, coordinator_found
 
 LONG_SESSIONS = one_broker(group_max_session_timeout_ms="120000")
@@ -36,13 +36,12 @@ def heartbeat(name: str, member: str, instance: str | None, expect: Any) -> v.Ap
     return ask(name, "heartbeat", 3, body, within_ms=20_000, expect=expect)
 
 
-@released_bug(
+@ReleasedBug(
     "KAFKA-12890",
     "A group waits for ever for a member that joins and does not sync",
     kind="groups",
     loses="No member of the group consumes anything.",
-    affected="apache-kafka-zk:2.8.0",
-    fixed="apache-kafka-zk:2.8.1",
+    releases=("apache-kafka-zk:2.8.0", "2.8.1"),
     rule="CRD-04",
     wanted="a member of the group workload that is cut off between JoinGroup and SyncGroup",
 )
@@ -76,13 +75,12 @@ def static_member(rebalance_ms: int) -> list[v.Step]:
     ]
 
 
-@released_bug(
+@ReleasedBug(
     "KAFKA-14009",
     "A static member that comes back keeps the rebalance timeout of its earlier life",
     kind="groups",
     loses="The other members of the group wait far longer than any of them allows.",
-    affected="apache-kafka:3.3.1",
-    fixed="apache-kafka:3.3.2",
+    releases=("apache-kafka:3.3.1", "3.3.2"),
     rule="CRD-04",
     wanted="static members in the group workload that restart with other settings",
 )
@@ -110,13 +108,12 @@ def beat(name: str, member: str, epoch: int, **more: Any) -> v.ApiProbe:
     return ask(name, "consumer_group_heartbeat", 1, body, **more)
 
 
-@released_bug(
+@ReleasedBug(
     "KAFKA-20601",
     "A static member is refused by its own place in a full group",
     kind="groups",
     loses="A consumer that restarts in a full group reads nothing until its session has timed out.",
-    affected="apache-kafka:4.3.1",
-    fixed="apache-kafka:4.4.0",
+    releases=("apache-kafka:4.3.1", "4.4.0"),
     rule="CRD-04",
 )
 def place_in_a_full_group(draft: v.Draft) -> v.Plan:

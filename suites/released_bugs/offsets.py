@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from fencepost.suites import vocabulary as v
-from fencepost.suites.released_bugs.bug import asking, one_broker, released_bug
+from fencepost.suites.released_bugs.bug import ReleasedBug, asking, one_broker
 from fencepost.suites.released_bugs.requests import BROKER, GROUP, ask, coordinator_found, fetched
 
 OFFSETS = "__consumer_offsets"
@@ -32,13 +32,12 @@ def committed_by_old_client(name: str, offset: int, **more: Any) -> v.ApiProbe:
     return ask(name, "offset_commit", 2, body, timeout_ms=5000, within_ms=v.LIVENESS_TIMEOUT_MS, **more)
 
 
-@released_bug(
+@ReleasedBug(
     "KAFKA-16371",
     "A commit that is refused in part stays pending",
     kind="groups",
     loses="Consumers that read committed records cannot fetch their offset until the coordinator restarts.",
-    affected="apache-kafka:3.7.0",
-    fixed="apache-kafka:3.7.1",
+    releases=("apache-kafka:3.7.0", "3.7.1"),
     rule="CRD-02",
 )
 def refused_commit_stays_pending(draft: v.Draft) -> v.Plan:
@@ -52,13 +51,12 @@ def refused_commit_stays_pending(draft: v.Draft) -> v.Plan:
     return asking(draft, steps, partitions=2)
 
 
-@released_bug(
+@ReleasedBug(
     "KAFKA-19439",
     "OffsetFetch of version 1 at the wrong coordinator says that nothing was committed",
     kind="groups",
     loses="An old client starts from the beginning or the end instead of asking the coordinator.",
-    affected="apache-kafka:3.9.1",
-    fixed="apache-kafka:3.9.2",
+    releases=("apache-kafka:3.9.1", "3.9.2"),
     rule="CRD-01",
 )
 def error_of_the_group_lost(draft: v.Draft) -> v.Plan:
@@ -72,13 +70,12 @@ def error_of_the_group_lost(draft: v.Draft) -> v.Plan:
     return asking(draft, steps, brokers=2, settings=two)
 
 
-@released_bug(
+@ReleasedBug(
     "KAFKA-19274",
     "The coordinator keeps the groups of an offsets topic that was deleted",
     kind="groups",
     loses="Groups can commit nothing until the broker restarts.",
-    affected="apache-kafka:4.0.0",
-    fixed="apache-kafka:4.0.1",
+    releases=("apache-kafka:4.0.0", "4.0.1"),
     rule="CRD-03",
     wanted="internal topics among those that a random plan deletes, with the claims of the group workload",
 )
@@ -98,13 +95,12 @@ def offsets_topic_deleted(draft: v.Draft) -> v.Plan:
     return asking(draft, steps)
 
 
-@released_bug(
+@ReleasedBug(
     "KAFKA-20183",
     "A share group with a colon in its name finds no coordinator",
     kind="groups",
     loses="Its consumers get no record.",
-    affected="apache-kafka:4.2.0",
-    fixed="apache-kafka:4.2.1",
+    releases=("apache-kafka:4.2.0", "4.2.1"),
     rule="CRD-01",
 )
 def colon_in_a_share_group(draft: v.Draft) -> v.Plan:
@@ -124,13 +120,12 @@ def colon_in_a_share_group(draft: v.Draft) -> v.Plan:
     return asking(draft, steps, settings=v.NodeSettings(broker={**settings.broker, **more}))
 
 
-@released_bug(
+@ReleasedBug(
     "KAFKA-4861",
     "Offsets are refused where brokers stamp records with the time of their append",
     kind="groups",
     loses="No group can commit an offset.",
-    affected="apache-kafka-zk:0.10.2.0",
-    fixed="apache-kafka-zk:0.10.2.1",
+    releases=("apache-kafka-zk:0.10.2.0", "0.10.2.1"),
     rule="CRD-03",
     wanted="the group workload with generated settings of brokers, the type of timestamps among them",
 )
@@ -143,13 +138,12 @@ def commit_with_append_time(draft: v.Draft) -> v.Plan:
     return asking(draft, steps, settings=settings)
 
 
-@released_bug(
+@ReleasedBug(
     "KAFKA-8069",
     "Committed offsets expire at once when the coordinator restarts at an older protocol version",
     kind="groups",
     loses="Consumers start from the beginning or the end after a restart of a broker.",
-    affected="apache-kafka-zk:2.1.1",
-    fixed="apache-kafka-zk:2.2.0",
+    releases=("apache-kafka-zk:2.1.1", "2.2.0"),
     rule="CRD-03",
     wanted="the group workload at each protocol level of the release, with a restart of the coordinator",
     seconds=60,

@@ -3,20 +3,19 @@
 from __future__ import annotations
 
 from fencepost.suites import vocabulary as v
-from fencepost.suites.released_bugs.bug import released_bug, small_cluster
+from fencepost.suites.released_bugs.bug import ReleasedBug, small_cluster
 from fencepost.suites.scenarios import SCENARIOS
 
 FIRST, SECOND, THIRD = map(v.node_name, v.BROKER_IDS)
 LAG_MS, SESSION_MS = 1500, 20_000
 
 
-@released_bug(
+@ReleasedBug(
     "KAFKA-13091",
     "The high watermark stays behind when the leader shrinks the ISR",
     kind="replication",
     loses="A record at acks=all times out although every replica in sync has it.",
-    affected="apache-kafka-zk:3.0.2",
-    fixed="apache-kafka-zk:3.1.0",
+    releases=("apache-kafka-zk:3.0.2", "3.1.0"),
     rule="HW-05",
     wanted="two replicas, min.insync.replicas=1, and a client that waits for a single record",
     seconds=60,
@@ -53,13 +52,12 @@ def _logs_on(name: str, node: str, topics: list[str], requirement: str | None = 
     )
 
 
-@released_bug(
+@ReleasedBug(
     "KAFKA-13972",
     "A cancelled reassignment leaves the replica on the broker that was to be added",
     kind="ISR",
     loses="Disk space is lost, and the topic cannot be created there again.",
-    affected="apache-kafka-zk:3.4.0",
-    fixed="apache-kafka-zk:3.4.1",
+    releases=("apache-kafka-zk:3.4.0", "3.4.1"),
     rule="ADM-05",
     wanted="reassignments that are cancelled in random plans, and a claim on what lies on the disks at the end",
     seconds=60,
@@ -85,13 +83,12 @@ def cancelled_reassignment(draft: v.Draft) -> v.Plan:
     )
 
 
-@released_bug(
+@ReleasedBug(
     "KAFKA-19975",
     "A reassignment that adds a replica waits for another one that is dead",
     kind="ISR",
     loses="The reassignment does not end before the dead broker is back.",
-    affected="apache-kafka:4.2.1",
-    fixed="apache-kafka:4.3.0",
+    releases=("apache-kafka:4.2.1", "4.3.0"),
     rule="ADM-05",
     wanted="reassignments that add a replica while another one is dead, with the claim that they end",
     seconds=60,
@@ -125,13 +122,12 @@ def dead_replica_kept(draft: v.Draft) -> v.Plan:
 [_STALE] = (each for each in SCENARIOS if each.slug == "stale-requests")
 
 
-@released_bug(
+@ReleasedBug(
     "KAFKA-15221",
     "A fetch that a follower sent before its restart lets it into the ISR",
     kind="ISR",
     loses="A replica without the records counts as in sync; they are lost when it leads.",
-    affected="apache-kafka:3.6.2",
-    fixed="apache-kafka:3.7.1",
+    releases=("apache-kafka:3.6.2", "3.7.1"),
     rule="D631-16",
     found_by="scenario `stale-requests`",
     seconds=90,

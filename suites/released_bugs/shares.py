@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from fencepost.suites import vocabulary as v
-from fencepost.suites.released_bugs.bug import asking, one_broker, released_bug
+from fencepost.suites.released_bugs.bug import ReleasedBug, asking, one_broker
 from fencepost.suites.released_bugs.requests import BROKER, GROUP, ask, coordinator_found
 
 SHARE = 2
@@ -48,13 +48,12 @@ def start_offset(name: str, partition: int, offset: int, expect: Any = None) -> 
     )
 
 
-@released_bug(
+@ReleasedBug(
     "KAFKA-20742",
     "A share group skips the records of a new partition that came before it learned of the partition",
     kind="groups",
     loses="Acknowledged records that no consumer of the group gets.",
-    affected="apache-kafka:4.3.1",
-    fixed="apache-kafka:4.4.0",
+    releases=("apache-kafka:4.3.1", "4.4.0"),
     rule="CRD-03",
 )
 def records_of_a_new_partition(draft: v.Draft) -> v.Plan:
@@ -106,13 +105,12 @@ def state_of_a_leader() -> list[v.Step]:
     ]
 
 
-@released_bug(
+@ReleasedBug(
     "KAFKA-20743",
     "The state of a share group can be written without the epoch of a leader",
     kind="groups",
     loses="A deposed leader, or anybody, moves the group back or ahead, and records are skipped or given twice.",
-    affected="apache-kafka:4.3.1",
-    fixed="apache-kafka:4.4.0",
+    releases=("apache-kafka:4.3.1", "4.4.0"),
     rule="CRD-02",
 )
 def state_written_without_an_epoch(draft: v.Draft) -> v.Plan:
@@ -125,13 +123,12 @@ def state_written_without_an_epoch(draft: v.Draft) -> v.Plan:
     return asking(draft, steps, settings=SETTINGS)
 
 
-@released_bug(
+@ReleasedBug(
     "KAFKA-20694",
     "The state of a share group cannot be read without the epoch of a leader",
     kind="groups",
     loses="A broker that leads nothing is refused as a deposed leader, and cannot tell where the group is.",
-    affected="apache-kafka:4.3.0",
-    fixed="apache-kafka:4.3.1",
+    releases=("apache-kafka:4.3.0", "4.3.1"),
     rule="CRD-01",
     wanted="a read without an epoch in the random requests about the state of share groups",
 )

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from fencepost.suites import vocabulary as v
-from fencepost.suites.released_bugs.bug import asking, one_broker, released_bug
+from fencepost.suites.released_bugs.bug import ReleasedBug, asking, one_broker
 from fencepost.suites.released_bugs.requests import GROUP, ask, coordinator_found, fetched
 
 COORDINATOR = "leader:__transaction_state-0"
@@ -19,13 +19,12 @@ def records(name: str, batch: dict[str, Any], transactional_id: str | None = Non
     return ask(name, "produce", 9, body, **more)
 
 
-@released_bug(
+@ReleasedBug(
     "KAFKA-14417",
     "InitProducerId without an active controller is answered with a timeout",
     kind="transactions",
     loses="Idempotent producers end, which would only have to wait.",
-    affected="apache-kafka:3.3.1",
-    fixed="apache-kafka:3.3.2",
+    releases=("apache-kafka:3.3.1", "3.3.2"),
     rule="CRD-05",
 )
 def no_id_without_a_controller(draft: v.Draft) -> v.Plan:
@@ -45,13 +44,12 @@ def no_id_without_a_controller(draft: v.Draft) -> v.Plan:
     return asking(draft, steps, settings=one_broker(request_timeout_ms="2000"))
 
 
-@released_bug(
+@ReleasedBug(
     "KAFKA-16310",
     "ListOffsets of the highest timestamp returns the offset of another record",
     kind="replication",
     loses="A tool that looks for the newest record reads another one.",
-    affected="apache-kafka:3.7.2",
-    fixed="apache-kafka:3.8.0",
+    releases=("apache-kafka:3.7.2", "3.8.0"),
     rule="ADM-03",
 )
 def newest_timestamp(draft: v.Draft) -> v.Plan:
@@ -73,13 +71,12 @@ def newest_timestamp(draft: v.Draft) -> v.Plan:
     return asking(draft, steps)
 
 
-@released_bug(
+@ReleasedBug(
     "KAFKA-19163",
     "A group is removed while its only offset belongs to an open transaction",
     kind="transactions",
     loses="The offset of the committed transaction is gone, and its records are processed twice.",
-    affected="apache-kafka:4.0.0",
-    fixed="apache-kafka:4.0.1",
+    releases=("apache-kafka:4.0.0", "4.0.1"),
     rule="CRD-03",
     wanted="the transactional workload with offsets of a new group, and short intervals of expiry",
 )
@@ -174,13 +171,12 @@ def state_is(name: str, state: str, expect: Any = None, **more: Any) -> v.ApiPro
     )
 
 
-@released_bug(
+@ReleasedBug(
     "KAFKA-17754",
     "A late EndTxn ends the next transaction of its producer (KIP-890)",
     kind="transactions",
     loses="Half of a transaction is committed.",
-    affected="apache-kafka:3.9.2",
-    fixed="apache-kafka:4.0.0",
+    releases=("apache-kafka:3.9.2", "4.0.0"),
     rule="TXN-01",
 )
 def late_end(draft: v.Draft) -> v.Plan:

@@ -3,20 +3,19 @@
 from __future__ import annotations
 
 from fencepost.suites import vocabulary as v
-from fencepost.suites.released_bugs.bug import asking, released_bug, small_cluster
+from fencepost.suites.released_bugs.bug import ReleasedBug, asking, small_cluster
 
 CONTROLLER = v.node_name(v.CONTROLLER_IDS[0])
 FIRST, SECOND = map(v.node_name, v.BROKER_IDS[:2])
 DEADLINE_MS = 300_000
 
 
-@released_bug(
+@ReleasedBug(
     "KAFKA-19851",
     "After the upgrade to 4.0 a topic with a setting that was removed there takes no change of settings",
     kind="upgrade",
     loses="No setting of the topic can be changed until the forgotten one is found and deleted.",
-    affected="apache-kafka:3.9.1..4.2.0",
-    fixed="apache-kafka:3.9.1..4.2.1",
+    releases=("apache-kafka:3.9.1..4.2.0", "3.9.1..4.2.1"),
     rule="UPG-06",
     wanted="settings that the new release lacks, in random plans of two releases, and changes of others after it",
     seconds=40,
@@ -33,13 +32,12 @@ def removed_setting(draft: v.Draft) -> v.Plan:
     return _patient(asking(draft, steps, config={"message.format.version": "2.8"}))
 
 
-@released_bug(
+@ReleasedBug(
     "KAFKA-16757",
     "Brokers are fenced for a moment when the metadata version is raised to 3.7",
     kind="upgrade",
     loses="All brokers are out of service at once, when only a new metadata version was asked for.",
-    affected="apache-kafka:3.6.2..3.7.0",
-    fixed="apache-kafka:3.6.2..3.7.1",
+    releases=("apache-kafka:3.6.2..3.7.0", "3.6.2..3.7.1"),
     rule="UPG-07",
     found_by="scenario `rolling-upgrade`",
     seconds=50,
@@ -54,13 +52,12 @@ def finalization_fences(draft: v.Draft) -> v.Plan:
     return _patient(asking(draft, steps, brokers=2))
 
 
-@released_bug(
+@ReleasedBug(
     "KAFKA-16992",
     "Transactions fail while brokers of 3.5 and 3.7 run in one cluster",
     kind="upgrade",
     loses="Transactional producers send nothing from the first upgraded broker to the last.",
-    affected="apache-kafka:3.5.2..3.7.0",
-    fixed="apache-kafka:3.5.2..3.7.1",
+    releases=("apache-kafka:3.5.2..3.7.0", "3.5.2..3.7.1"),
     rule="UPG-01",
     wanted="the transactional workload and the operation upgrade in one random plan; both exist",
     seconds=50,

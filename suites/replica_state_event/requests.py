@@ -61,7 +61,6 @@ def refused(draft: v.Draft) -> v.Plan:
         steps,
         "type-unknown-topic",
         v.acknowledged("type-unknown-topic.ended"),
-        topology=v.zookeeper_cluster(controller=controller),
         topics=[
             v.topic([leader, broker, controller]),
             v.topic([broker, leader], name="u"),
@@ -98,6 +97,5 @@ def accepted(draft: v.Draft) -> v.Plan:
         steps,
         "left-u",
         v.acknowledged("start.ended"),
-        topology=v.zookeeper_cluster(controller=controller),
         topics=[v.topic([leader, broker, controller]), v.topic([broker, leader], name="u", min_isr=1)],
     )
