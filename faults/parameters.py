@@ -190,7 +190,7 @@ class FaultParameters(PlanModel):
 def references(model: type[PlanModel]) -> Mapping[str, frozenset[Refers]]:
     """Return the fields of a model whose values refer to something, with the marks of their types."""
     marks = {name: frozenset(_marks([field.annotation, *field.metadata])) for name, field in model.model_fields.items()}
-    return {name: each for name, each in marks.items() if each}
+    return {name: value for name, value in marks.items() if value}
 
 
 def _marks(parts: Iterable[Any]) -> Iterator[Refers]:

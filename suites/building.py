@@ -137,7 +137,7 @@ def retried(step: Step) -> Step:
 
 def plain(workload: WorkloadSpec) -> WorkloadSpec:
     """Return the workload with no idempotent producer."""
-    producers = tuple(each.model_copy(update={"idempotent": False}) for each in workload.producers)
+    producers = tuple(producer.model_copy(update={"idempotent": False}) for producer in workload.producers)
     return workload.model_copy(update={"producers": producers})
 
 
@@ -168,12 +168,12 @@ def provable(
     and what every run is judged by.
     """
     expectations = [expect for step in steps if (expect := getattr(step, "expect", None)) is not None]
-    claimed = [name for each in expectations for name in (each.requirement, *each.also)]
-    claimed += [each.requirement for each in deviations if each.level == "must"]
+    claimed = [name for expect in expectations for name in (expect.requirement, *expect.also)]
+    claimed += [deviation.requirement for deviation in deviations if deviation.level == "must"]
     claimed.sort(key=lambda each: each.startswith("LIVE-"))
-    exercised = [each for each in named if each in claimed or target.follows_its_documents]
+    exercised = [name for name in named if name in claimed or target.follows_its_documents]
     return tuple(
         dict.fromkeys(
-            each for each in (*claimed, *exercised, *every_run(), *every_workload(workload)) if target.owes(each)
+            name for name in (*claimed, *exercised, *every_run(), *every_workload(workload)) if target.owes(name)
         )
     )

@@ -257,7 +257,7 @@ def declared_in(name: str) -> tuple[Scenario, ...]:
     """Return the scenarios of a module or, of a package, those of all its modules, which are imported."""
     module = import_module(name)
     modules = iter_modules(getattr(module, "__path__", ()), f"{name}.")
-    return (*_DECLARED[name].values(), *(each for found in modules for each in declared_in(found.name)))
+    return (*_DECLARED[name].values(), *(declared for part in modules for declared in declared_in(part.name)))
 
 
 HEARTBEATS = ("heartbeats",)

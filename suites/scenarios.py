@@ -54,7 +54,7 @@ def _added(target: TargetFacts) -> Iterator[tuple[str, tuple[Scenario, ...]]]:
 def _load(reference: str, beside: Sequence[Path] = ()) -> tuple[Scenario, ...]:
     loaded = load_reference(reference, beside)
     scenarios = (loaded,) if isinstance(loaded, Scenario) else loaded
-    if not isinstance(scenarios, tuple | list) or not all(isinstance(each, Scenario) for each in scenarios):
+    if not isinstance(scenarios, tuple | list) or not all(isinstance(scenario, Scenario) for scenario in scenarios):
         raise ExtensionError(f"{reference} is {loaded!r}: a tuple of Scenario objects is needed")
     return tuple(scenarios)
 

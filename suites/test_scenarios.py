@@ -25,7 +25,7 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
     for suite in set(suite_of.values()):
         metafunc.config.addinivalue_line("markers", f"{suite}: the scenarios of this suite")
     scenarios = scenarios_for(target)
-    metafunc.parametrize("scenario", [_parameter(each, suite_of[each.slug], target) for each in scenarios])
+    metafunc.parametrize("scenario", [_parameter(scenario, suite_of[scenario.slug], target) for scenario in scenarios])
 
 
 def _parameter(scenario: Scenario, suite: str, target: TargetFacts) -> object:

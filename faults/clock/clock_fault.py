@@ -80,9 +80,9 @@ class ClockFault(Fault):
         began = time.monotonic()
         while True:
             found = {name: self.cluster.clocks.read(name) for name in self.names}
-            proven = all(wanted(each) and (also_gone or each.unfollowed is None) for each in found.values())
+            proven = all(wanted(clock) and (also_gone or clock.unfollowed is None) for clock in found.values())
             waited = time.monotonic() - began
-            if proven and (waited > ASKED_WITHIN or all(each.asked for each in found.values())):
+            if proven and (waited > ASKED_WITHIN or all(clock.asked for clock in found.values())):
                 return Evidence(True, how, measured(found))
             if not proven and waited > TIMEOUT_S:
                 return Evidence.against(_against(found), measured(found))

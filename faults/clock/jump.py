@@ -15,7 +15,7 @@ from fencepost.faults.parameters import names_in
 
 JUMPS_MS = (-1_800_000, -60_000, -5_000, 5_000, 60_000, 1_800_000)
 """Below an hour: shipped Kafka refuses records that lie further ahead of its own clock."""
-BACKWARDS_MS = tuple(each for each in JUMPS_MS if each < 0)
+BACKWARDS_MS = tuple(ms for ms in JUMPS_MS if ms < 0)
 """The jumps for shipped Kafka: corrected after a jump forwards, it takes its last attempts to connect for ones of the
 future, and makes none (AK-09)."""
 SHIPPED_KAFKA = ("apache-kafka", "apache-kafka-zk")

@@ -89,7 +89,7 @@ class ClockSkew(ClockFault):
             time.sleep(min(0.1, max(0.01, shows_after - waited)))
         speeds = {name: _ppm(first[name], found[name]) for name in self.names}
         how = "; ".join(f"the wall clock of {name} gains {speed:+.1f} ppm" for name, speed in speeds.items())
-        unfollowed = [each.unfollowed for each in found.values() if each.unfollowed is not None]
+        unfollowed = [clock.unfollowed for clock in found.values() if clock.unfollowed is not None]
         return Evidence(proven, "; ".join([how, *unfollowed]), {**measured(found), "ppm": speeds})
 
     def _skewed(self, first: ClockReading, last: ClockReading) -> bool:

@@ -70,7 +70,7 @@ class Cpu(ContainerFault):
 
     def verify(self) -> Evidence:
         met = {name: self._spun(name) for name in self.names}
-        proven = all(_same(each.get("cpus"), self.cpus) and each["throttled"] for each in met.values())
+        proven = all(_same(limits.get("cpus"), self.cpus) and limits["throttled"] for limits in met.values())
         return Evidence(proven, "the kernel's limits, and busy loops in each group: they were throttled", met)
 
     def recover(self) -> None:
@@ -79,7 +79,7 @@ class Cpu(ContainerFault):
 
     def verify_healed(self) -> Evidence:
         met = {name: {"cpus": self.cluster.containers.limits(name).cpus} for name in self._running()}
-        proven = all(each["cpus"] is None for each in met.values())
+        proven = all(limits["cpus"] is None for limits in met.values())
         return Evidence(proven, "the kernel's limits of the groups that the processes are in", met)
 
     def _spun(self, name: str) -> dict[str, object]:

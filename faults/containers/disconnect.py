@@ -87,7 +87,7 @@ class Disconnect(ContainerFault):
     def verify(self) -> Evidence:
         met = {name: self._reach(name) for name in self.names}
         addresses = {name: self.cluster.containers.address(name) for name in self.names}
-        proven = all(each is not ProbeResult.ANSWERED for each in met.values()) and not any(addresses.values())
+        proven = all(result is not ProbeResult.ANSWERED for result in met.values()) and not any(addresses.values())
         return Evidence(proven, "round trips from outside, which had an answer before", _measured(met, addresses))
 
     def recover(self) -> None:
@@ -116,7 +116,7 @@ class Disconnect(ContainerFault):
 
 
 def _all_answer(met: Mapping[str, ProbeResult]) -> bool:
-    return all(each is ProbeResult.ANSWERED for each in met.values())
+    return all(result is ProbeResult.ANSWERED for result in met.values())
 
 
 def _measured(met: Mapping[str, ProbeResult], addresses: Mapping[str, str | None]) -> Mapping[str, object]:

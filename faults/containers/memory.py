@@ -57,7 +57,7 @@ class Memory(ContainerFault):
 
     def verify(self) -> Evidence:
         met = {name: self._met(name) for name in self.names}
-        proven = all(each["over"] or each["limit_mb"] == self.mb for each in met.values())
+        proven = all(limits["over"] or limits["limit_mb"] == self.mb for limits in met.values())
         return Evidence(proven, "the kernel's limits of the groups that the processes are in", met)
 
     def recover(self) -> None:
@@ -67,7 +67,7 @@ class Memory(ContainerFault):
 
     def verify_healed(self) -> Evidence:
         met = {name: self._met(name) for name in self.names}
-        proven = all(each["over"] or each["limit_mb"] != self.mb for each in met.values())
+        proven = all(limits["over"] or limits["limit_mb"] != self.mb for limits in met.values())
         return Evidence(proven, "the kernel's limits of the groups that the processes are in", met)
 
     def _met(self, name: str) -> dict[str, object]:

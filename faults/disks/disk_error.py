@@ -44,7 +44,7 @@ class DiskError(RuleFault):
     weight = 3
 
     def __init__(self, cluster: Cluster, parameters: DiskErrorParameters) -> None:
-        broken = [Operation(each) for each in parameters.operations]
+        broken = [Operation(name) for name in parameters.operations]
         rule = DiskRule(frozenset(broken), error="EIO", files=parameters.files)
         super().__init__(cluster, parameters.node, parameters.dir, rule, broken)
 

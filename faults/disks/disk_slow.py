@@ -49,7 +49,7 @@ class DiskSlow(RuleFault):
     weight = 3
 
     def __init__(self, cluster: Cluster, parameters: DiskSlowParameters) -> None:
-        slowed = [Operation(each) for each in parameters.operations]
+        slowed = [Operation(name) for name in parameters.operations]
         rule = DiskRule(frozenset(slowed), delay_ms=parameters.ms, files=parameters.files)
         super().__init__(cluster, parameters.node, parameters.dir, rule, slowed)
 
@@ -81,10 +81,10 @@ class DiskSlow(RuleFault):
     def _quickest(self, operation: Operation) -> list[DiskProbe]:
         """Return the quickest try in each directory; directories that were late are tried again for a while."""
         found = self._try(operation)
-        spent, times = max(each.seconds for each in found), 1
-        while (spent < LONG_ENOUGH or times < OFTEN_ENOUGH) and any(self.shows(each) for each in found):
+        spent, times = max(trial.seconds for trial in found), 1
+        while (spent < LONG_ENOUGH or times < OFTEN_ENOUGH) and any(self.shows(trial) for trial in found):
             again = self._try(operation)
-            spent, times = spent + max(each.seconds for each in again), times + 1
+            spent, times = spent + max(trial.seconds for trial in again), times + 1
             found = [min(pair, key=_error_then_speed) for pair in zip(found, again, strict=True)]
         return found
 

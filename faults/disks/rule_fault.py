@@ -73,7 +73,7 @@ class RuleFault(Fault):
     def verify(self) -> Evidence:
         probed = self._probe()
         beside = [(operation, probed) for operation in self.untouched for probed in self._try(operation)]
-        proven = all(self.shows(each) for _, each in probed) and all(each.error is None for _, each in beside)
+        proven = all(self.shows(trial) for _, trial in probed) and all(trial.error is None for _, trial in beside)
         return Evidence(proven, f"tried {_said([*probed, *beside])}", _measured([*probed, *beside]))
 
     def recover(self) -> None:

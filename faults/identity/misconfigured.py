@@ -44,9 +44,9 @@ class MisconfiguredFault(ProcessFault):
         self.at_once(self.cluster.processes.start)
 
     def verify(self) -> Evidence:
-        found = {name: self.cluster.processes.status(name) for name in self.names}
-        started = all(life(status) != self.before.get(name) for name, status in found.items())
-        data = {**measured(found), **self.claims()}
+        statuses = {name: self.cluster.processes.status(name) for name in self.names}
+        started = all(life(status) != self.before.get(name) for name, status in statuses.items())
+        data = {**measured(statuses), **self.claims()}
         how = "the files hold a wrong identity, and the process table shows that each node was started with them"
         return Evidence(started and self.is_misconfigured(), how, data)
 

@@ -190,8 +190,8 @@ class LinkFault(Fault):
 
     def recover(self) -> None:
         silent = [effect for effect in self.effects if self._is_silent(effect)]
-        self.died |= {each.destination for each in silent if self._ended(each.destination)}
-        self.meanwhile |= {each.pair: self.held[each.pair].fate(0.0) for each in silent if each.pair in self.held}
+        self.died |= {link.destination for link in silent if self._ended(link.destination)}
+        self.meanwhile |= {link.pair: self.held[link.pair].fate(0.0) for link in silent if link.pair in self.held}
         self._each(self._release)
 
     def verify_healed(self) -> Evidence:

@@ -49,7 +49,7 @@ def links_between(rng: random.Random, cluster: BreakableCluster) -> Links:
     if aim.is_leader and rng.random() < 0.5:
         return aim, f"followers:{aim.partition}", LINKS_AMONG_BROKERS
     if len(aim.named) == 1 and rng.random() < 0.5:
-        return aim, rng.choice([each for each in cluster.brokers if each not in aim.named]), LINKS_AMONG_BROKERS
+        return aim, rng.choice([broker for broker in cluster.brokers if broker not in aim.named]), LINKS_AMONG_BROKERS
     return aim, "brokers", LINKS_AMONG_BROKERS
 
 

@@ -177,7 +177,11 @@ class LinkSlow(LinkFault):
         if not super()._healed(effect, look):
             return False
         late = self.latency_ms and look.reach is ProbeResult.ANSWERED and look.elapsed_ms >= self.latency_ms
-        slow = [each for each in self._transfers(look).values() if each["ms"] > each["bytes"] / self.rate_kb / 2]
+        slow = [
+            transfer
+            for transfer in self._transfers(look).values()
+            if transfer["ms"] > transfer["bytes"] / self.rate_kb / 2
+        ]
         return not late and not slow
 
     def _transfers(self, look: Look) -> dict[str, dict[str, Any]]:

@@ -77,12 +77,12 @@ class Emptied(ProcessFault):
 
     def verify(self) -> Evidence:
         has = {name: self.cluster.directories.contents(name) for name in self.names}
-        found = {name: self.cluster.processes.status(name) for name in self.names}
-        proven = all(status.running is Running.EXITED for status in found.values()) and not any(
+        statuses = {name: self.cluster.processes.status(name) for name in self.names}
+        proven = all(status.running is Running.EXITED for status in statuses.values()) and not any(
             contents.partitions or contents.bytes for contents in has.values()
         )
         had = {f"{name} had": contents.as_json() for name, contents in self.had.items()}
-        data = {**measured(found), **had, **{f"{name} has": contents.as_json() for name, contents in has.items()}}
+        data = {**measured(statuses), **had, **{f"{name} has": contents.as_json() for name, contents in has.items()}}
         return Evidence(proven, "the files: no partition is left in the directories of nodes that are down", data)
 
     def recover(self) -> None:

@@ -70,10 +70,10 @@ class RollingRestart(ProcessFault):
             self.cluster.processes.await_ready(name, READY_TIMEOUT_S)
 
     def verify(self) -> Evidence:
-        found = {name: self.cluster.processes.status(name) for name in self.names}
-        restarted = [life(status) != self.before[name] for name, status in found.items()]
-        proven = all(restarted) and all(status.running is Running.RUNNING for status in found.values())
-        return Evidence(proven, "the process table: each is another process than before", measured(found))
+        statuses = {name: self.cluster.processes.status(name) for name in self.names}
+        restarted = [life(status) != self.before[name] for name, status in statuses.items()]
+        proven = all(restarted) and all(status.running is Running.RUNNING for status in statuses.values())
+        return Evidence(proven, "the process table: each is another process than before", measured(statuses))
 
     def recover(self) -> None:
         self.at_once(self.restart)

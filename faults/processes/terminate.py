@@ -69,17 +69,17 @@ class Terminate(ProcessFault):
     def verify(self) -> Evidence:
         began = time.monotonic()
         self._await_ends()
-        found = {name: self.cluster.processes.status(name) for name in self.names}
-        proven = all(each.running is Running.EXITED and each.exit_code in ORDERLY for each in found.values())
-        data = {**measured(found), "seconds": round(time.monotonic() - began, 3)}
+        statuses = {name: self.cluster.processes.status(name) for name in self.names}
+        proven = all(status.running is Running.EXITED and status.exit_code in ORDERLY for status in statuses.values())
+        data = {**measured(statuses), "seconds": round(time.monotonic() - began, 3)}
         how = "the process table: each ended by itself, on request"
-        return Evidence(proven, how, data, "" if proven else self._against(found))
+        return Evidence(proven, how, data, "" if proven else self._against(statuses))
 
-    def _against(self, found: Mapping[str, ProcessStatus]) -> str:
+    def _against(self, statuses: Mapping[str, ProcessStatus]) -> str:
         """Say which did not end on request, how they ended, and the last error that each logged."""
-        wrong = [name for name, each in found.items() if each.exit_code not in ORDERLY]
+        wrong = [name for name, status in statuses.items() if status.exit_code not in ORDERLY]
         errors = {name: last_error(self.cluster.processes.said(name)) for name in wrong}
-        said = [f"{name} {_ended(found[name])}" + (f" ({errors[name]})" if errors[name] else "") for name in wrong]
+        said = [f"{name} {_ended(statuses[name])}" + (f" ({errors[name]})" if errors[name] else "") for name in wrong]
         return "after SIGTERM " + "; ".join(said)
 
     def recover(self) -> None:

@@ -59,7 +59,9 @@ def _committed(leader: str, records: int) -> v.Step:
 
 
 def _acknowledged(before: str) -> list[v.Coverage]:
-    return [v.acknowledged(before=f"{before}.injected", by=f"unreported-{each}") for each in range(1, UNREPORTED + 1)]
+    return [
+        v.acknowledged(before=f"{before}.injected", by=f"unreported-{number}") for number in range(1, UNREPORTED + 1)
+    ]
 
 
 _second = partial(

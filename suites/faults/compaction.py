@@ -73,7 +73,7 @@ def last_of_each_key(draft: v.Draft) -> v.Plan:
         ),
     ]
     topology = v.smallest_cluster(target, other)
-    nodes = (each.model_copy(update={"disk": "breakable"}) if each.name == leader else each for each in topology.nodes)
+    nodes = (node.model_copy(update={"disk": "breakable"}) if node.name == leader else node for node in topology.nodes)
     return draft.plan(
         steps,
         "whole",

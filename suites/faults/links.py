@@ -49,7 +49,7 @@ def ring(draft: v.Draft) -> v.Plan:
     """
     target = draft.target
     brokers = draft.roles
-    deciders = [f"zk-{each}" if target.uses_zookeeper else v.node_name(each) for each in v.CONTROLLER_IDS]
+    deciders = [f"zk-{id}" if target.uses_zookeeper else v.node_name(id) for id in v.CONTROLLER_IDS]
     steps: list[v.Step] = [
         v.inject("circle", v.RingParameters(nodes=(*brokers, *deciders))),
         v.Hold(as_="round", after="circle.proven", ms=2 * v.self_fence_ms(target, draft.timing)),

@@ -72,7 +72,7 @@ def start_moves(draft: v.Draft) -> v.Plan:
         topology=v.in_racks(v.smallest_cluster(target, other)),
         topics=[
             _with(v.topic(replicas, name=TOPIC), {"retention.ms": "-1", "segment.ms": str(SEGMENT_MS)}),
-            *(_with(v.topic([leader], name=each, min_isr=1), {"segment.bytes": "1048576"}) for each in _FILLED),
+            *(_with(v.topic([leader], name=name, min_isr=1), {"segment.bytes": "1048576"}) for name in _FILLED),
         ],
         workload=v.WorkloadSpec(producers=tuple(_FILLED.values())),
     )
@@ -95,12 +95,12 @@ def _with(topic: v.TopicSpec, config: dict[str, str]) -> v.TopicSpec:
 
 def _written(as_: str, leader: str, offset: int, timestamp: int | None = None) -> v.Step:
     """Produce a batch of two records of one time, or of now, and claim its offset."""
-    at = {} if timestamp is None else {"timestamp": timestamp}
+    time = {} if timestamp is None else {"timestamp": timestamp}
     return v.produced(
         as_,
         leader,
         TOPIC,
-        [{"value": VALUE, **at}, {"value": VALUE, **at}],
+        [{"value": VALUE, **time}, {"value": VALUE, **time}],
         answer={f"{v.PRODUCED}.error_code": 0, f"{v.PRODUCED}.base_offset": offset},
         expect=v.serves("LIVE-03"),
     )
@@ -144,13 +144,13 @@ def _shown_by_follower(when: str, follower: str, start: int, requirement: str) -
 
 def _fetched(as_: str, broker: str, offset: int, requirement: str, **more: Any) -> v.Step:
     """Fetch the batch at this offset, which is alone in its segment."""
-    found = {f"{v.FETCHED}.error_code": 0, f"{v.FETCHED}.records[0].value": VALUE}
+    batch = {f"{v.FETCHED}.error_code": 0, f"{v.FETCHED}.records[0].value": VALUE}
     return v.fetched(
         as_,
         broker,
         TOPIC,
         offset,
-        answer={**found, **more.pop("answer", {})},
+        answer={**batch, **more.pop("answer", {})},
         within_ms=AGAIN_MS,
         expect=v.serves(requirement),
         **more,

@@ -71,7 +71,7 @@ def leader_unreachable(draft: v.Draft) -> v.Plan:
     ]
     return draft.timed(lag_ms=LAG_MS).plan(
         steps,
-        *(each for each in ("read-of-follower", "waits", "not-there", "goes-on")),
+        *("read-of-follower", "waits", "not-there", "goes-on"),
         settings=v.NodeSettings(broker={"replica.selector.class": SELECTOR, "replica.fetch.wait.max.ms": str(LONG_MS)}),
         topology=v.in_racks(v.smallest_cluster(draft.target, other)),
         topics=[v.topic([leader, follower, other], name="u")],

@@ -65,7 +65,7 @@ def downgrade(draft: v.Draft) -> v.Plan:
 
 
 def _controllers(target: v.TargetFacts) -> list[str]:
-    return [] if target.uses_zookeeper else [v.node_name(each) for each in v.CONTROLLER_IDS]
+    return [] if target.uses_zookeeper else [v.node_name(id) for id in v.CONTROLLER_IDS]
 
 
 def _rolled(

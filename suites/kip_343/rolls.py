@@ -41,7 +41,7 @@ def _rolled(draft: v.Draft, levels: Sequence[str]) -> v.Plan:
         f"{levels[-1]}-{controller}-in-sync",
         v.acknowledged(f"{levels[-1]}-{controller}.ended"),
         topology=v.zookeeper_cluster(
-            controller=controller, levels={v.node_name(each): levels[0] for each in v.BROKER_IDS}
+            controller=controller, levels={v.node_name(broker): levels[0] for broker in v.BROKER_IDS}
         ),
     )
 

@@ -41,7 +41,7 @@ def original_cut(draft: v.Draft) -> v.Plan:
     ]
     lost = [
         v.Deviation(difference="AK-06", requirement="ACK-01"),
-        *(v.Deviation(difference="AK-06", requirement=each, level="may") for each in v.broken_by_loss()),
+        *(v.Deviation(difference="AK-06", requirement=rule, level="may") for rule in v.broken_by_loss()),
     ]
     return _plan(draft, steps, coverage, lost if target.differs("AK-06") else ())
 

@@ -116,7 +116,7 @@ def _directories(
     binds: dict[str, str] | None = None,
 ) -> v.ApiProbe:
     """Await which directories of a broker are cordoned, and what else it says of them."""
-    marks = {f"results[{place}].is_cordoned": each for place, each in enumerate(cordoned)}
+    marks = {f"results[{place}].is_cordoned": marked for place, marked in enumerate(cordoned)}
     return v.described_log_dirs(
         as_,
         broker,

@@ -164,7 +164,7 @@ def back_and_fenced(draft: v.Draft) -> v.Plan:
     )
 
 
-[_ISOLATED] = (each for each in SCENARIOS if each.slug == "isolated-controller")
+[_ISOLATED] = (scenario for scenario in SCENARIOS if scenario.slug == "isolated-controller")
 
 
 @ReleasedBug(

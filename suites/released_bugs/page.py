@@ -61,8 +61,8 @@ class _Earlier:
     def of(cls, page: Path) -> _Earlier:
         text = page.read_text(encoding="utf-8") if page.is_file() else ""
         _, *sections = re.split(r"^(?=## )", text, flags=re.MULTILINE)
-        rows = {each[1]: each[0] for each in re.finditer(r"^\| \[(KAFKA-\d+)\].*$", text, re.MULTILINE)}
-        return cls(rows, {each.split(maxsplit=2)[1]: each.rstrip("\n") + "\n" for each in sections})
+        rows = {row[1]: row[0] for row in re.finditer(r"^\| \[(KAFKA-\d+)\].*$", text, re.MULTILINE)}
+        return cls(rows, {section.split(maxsplit=2)[1]: section.rstrip("\n") + "\n" for section in sections})
 
 
 def _row(bug: ReleasedBug) -> str:

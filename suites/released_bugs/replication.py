@@ -119,7 +119,7 @@ def dead_replica_kept(draft: v.Draft) -> v.Plan:
     )
 
 
-[_STALE] = (each for each in SCENARIOS if each.slug == "stale-requests")
+[_STALE] = (scenario for scenario in SCENARIOS if scenario.slug == "stale-requests")
 
 
 @ReleasedBug(

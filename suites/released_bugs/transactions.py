@@ -55,7 +55,7 @@ def no_id_without_a_controller(draft: v.Draft) -> v.Plan:
 def newest_timestamp(draft: v.Draft) -> v.Plan:
     """The second of three records in a batch has the highest timestamp."""
     times = (1_700_000_001_000, 1_700_000_003_000, 1_700_000_002_000)
-    batch = {"records": [{"value": f"r-{place}", "timestamp": each} for place, each in enumerate(times)]}
+    batch = {"records": [{"value": f"r-{place}", "timestamp": time} for place, time in enumerate(times)]}
     partition = {"partition_index": 0, "current_leader_epoch": -1, "timestamp": MAX_TIMESTAMP}
     steps: list[v.Step] = [
         records("batch", batch, expect=v.serves("LIVE-03")),

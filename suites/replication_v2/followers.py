@@ -70,11 +70,12 @@ def full(draft: v.Draft) -> v.Plan:
     leader, away, other = draft.roles
     queue = f"/brokers/state/{v.node_id(away)}"
     starts = [
-        log.request(f"start-{each}", away, "start-replica", "t-0", sender=other, epoch=each) for each in range(QUEUE)
+        log.request(f"start-{number}", away, "start-replica", "t-0", sender=other, epoch=number)
+        for number in range(QUEUE)
     ]
     closes = [
-        log.request(f"close-{each}", away, "close-replica", f"old-{each}", sender=other, epoch=each)
-        for each in range(QUEUE - 1)
+        log.request(f"close-{number}", away, "close-replica", f"old-{number}", sender=other, epoch=number)
+        for number in range(QUEUE - 1)
     ]
     steps: list[v.Step] = [
         v.CreateTopicProbe(as_="create", node=leader, topic="one", timeout_ms=10_000, expect=v.serves("LD-58")),

@@ -37,7 +37,7 @@ def truncated(diverge: bool, draft: v.Draft) -> v.Plan:
     silent = max(draft.timing.session_ms, draft.timing.lease_ms)
     steps: list[v.Step] = [
         v.burst("before", "u", BEFORE),
-        *(_checkpointed(f"notified-{each}", each, BEFORE, _spread(target)) for each in (leader, follower)),
+        *(_checkpointed(f"notified-{broker}", broker, BEFORE, _spread(target)) for broker in (leader, follower)),
         *_unreported(leader, follower, third),
         v.inject("bounce", v.KillParameters(nodes=follower)),
         *_forgotten(target, follower),
@@ -152,7 +152,7 @@ def _seen(diverge: bool, target: v.TargetFacts) -> list[v.Coverage | str]:
     common: list[v.Coverage | str] = [
         "committed",
         v.acknowledged(by="before", at_least=BEFORE),
-        *(v.acknowledged(before="bounce.injected", by=f"unreported-{each}") for each in range(1, UNREPORTED + 1)),
+        *(v.acknowledged(before="bounce.injected", by=f"unreported-{number}") for number in range(1, UNREPORTED + 1)),
     ]
     if diverge and target.leader_driven:
         common.append(v.acknowledged("both-die.proven", by="others", at_least=OTHERS))

@@ -56,7 +56,7 @@ def counted(replicas: int, draft: v.Draft) -> v.Plan:
 
 def _assigned(name: str, partition: int, replicas: int) -> tuple[int, ...]:
     first = int(name.removeprefix("many-")) + partition
-    return tuple(v.BROKER_IDS[(first + each) % len(v.BROKER_IDS)] for each in range(replicas))
+    return tuple(v.BROKER_IDS[(first + place) % len(v.BROKER_IDS)] for place in range(replicas))
 
 
 def _many(replicas: int) -> list[v.TopicSpec]:
@@ -66,14 +66,16 @@ def _many(replicas: int) -> list[v.TopicSpec]:
             assignments=tuple(_assigned(name, partition, replicas) for partition in range(PARTITIONS)),
             prepared=True,
         )
-        for name in (f"many-{each}" for each in range(TOPICS))
+        for name in (f"many-{number}" for number in range(TOPICS))
     ]
 
 
 def _hosts(name: str, replicas: int) -> tuple[list[str], list[str]]:
     """Return the brokers that host the topic's first partition, and the others."""
     hosts = _assigned(name, 0, replicas)
-    return [v.node_name(each) for each in hosts], [v.node_name(each) for each in v.BROKER_IDS if each not in hosts]
+    return [v.node_name(broker) for broker in hosts], [
+        v.node_name(broker) for broker in v.BROKER_IDS if broker not in hosts
+    ]
 
 
 @v.replication_v2_scenario(
