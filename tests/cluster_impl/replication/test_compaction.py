@@ -47,7 +47,14 @@ def held(cluster: StaticCluster, broker: int) -> list[tuple[int, bytes | None]]:
 
 @pytest.mark.requirement("DSTO-11")
 def test_a_replica_that_was_away_copies_a_log_that_was_compacted_meanwhile(cluster: StaticCluster) -> None:
-    cluster.create(TOPIC, [[1, 2, 3]], cleanup_policy="compact", segment_bytes="200", min_insync_replicas="1")
+    cluster.create(
+        TOPIC,
+        [[1, 2, 3]],
+        cleanup_policy="compact",
+        segment_bytes="200",
+        min_insync_replicas="1",
+        min_cleanable_dirty_ratio="0.01",
+    )
     for number in range(7):
         assert produce(cluster, 1, b"k", str(number).encode()) is Error.NONE
     cluster.stop(3)
