@@ -99,6 +99,7 @@ from fencepost.harness.plan.requests.update_metadata import UpdateMetadataProbe
 from fencepost.harness.plan.requests.vote import VoteProbe
 from fencepost.harness.plan.steps.backup import Backup
 from fencepost.harness.plan.steps.bind import Bind
+from fencepost.harness.plan.steps.describe import Describe
 from fencepost.harness.plan.steps.heal import Heal
 from fencepost.harness.plan.steps.heal_all import HealAll
 from fencepost.harness.plan.steps.hold import Hold

@@ -32,13 +32,14 @@ from fencepost.harness.campaign.operations.operation import Operation
 from fencepost.harness.campaign.operations.requests import ONLY_KAFKA
 from fencepost.harness.campaign.operations.upgrades import final_steps
 from fencepost.harness.campaign.script import Script
+from fencepost.harness.campaign.settling import FrequentSnapshots, FrequentSnapshotsOfTheDraft
 from fencepost.harness.checkers.owed import every_run, every_workload
 from fencepost.harness.cluster.availability import unavailable_reason
 from fencepost.harness.plan.model import Acknowledged, Coverage, FaultProven, NodeSettings, Plan
 from fencepost.harness.targets.file import TargetFile
 from fencepost.harness.targets.registry import load, reference_of
 
-VERSION = 13
+VERSION = 14
 """The version of the plans that seeds stand for. It rises with every change of this package that makes other plans of
 the same seeds. A new feature makes other plans too: the record of a run is its plan file, not its seed."""
 
@@ -102,6 +103,8 @@ def all_features() -> tuple[Feature, ...]:
         *found_in(situations),
         *found_in(workloads),
         BrokerSettings(),
+        FrequentSnapshots(),
+        FrequentSnapshotsOfTheDraft(),
     )
 
 

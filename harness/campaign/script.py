@@ -27,6 +27,7 @@ from fencepost.harness.campaign.client_claims import clients_get_on
 from fencepost.harness.campaign.cluster_spec import ClusterSpec
 from fencepost.harness.campaign.held_faults import HeldFault, clash, conflicting, in_order, tolerated
 from fencepost.harness.campaign.operations.operation import GeneratedOperation, Operation
+from fencepost.harness.campaign.settling import SETTLED, settling
 from fencepost.harness.campaign.topics import Existence, ScriptTopic
 from fencepost.harness.plan.base import Expect, Level
 from fencepost.harness.plan.conditions.active_controller import ActiveController
@@ -169,6 +170,7 @@ class Script:
         self.steps += [
             HealAll(as_="mend"),
             *restore(self.rng, self),
+            *(settling(self.rng, self) if self.within and self.rng.random() < SETTLED else ()),
             Converged(as_="whole", within_ms=self.cluster.liveness_timeout_ms, expect=expect),
             SettingsAgree(as_="settings", within_ms=self.cluster.liveness_timeout_ms, expect=agreed),
             self._acks("progress", goes_on),

@@ -11,7 +11,7 @@ import itertools
 import time
 from collections.abc import Callable
 from functools import cache, lru_cache
-from typing import Any, TypeVar
+from typing import Any, Protocol, TypeVar
 
 from kio.schema.api_versions.v0 import ApiVersionsRequest, ApiVersionsResponse
 from kio.serial import entity_reader, entity_writer
@@ -24,6 +24,13 @@ from fencepost.harness.wire.versions import CLIENT_ID, Api, Offered, require
 __all__ = ["Closed", "NoAnswer", "NotOffered", "RawConnection", "Unanswered", "Unreadable"]
 
 Response = TypeVar("Response", bound=ResponsePayload)
+
+
+class Recorder(Protocol):
+    """The receiver of the requests that a connection sends, and of their answers."""
+
+    def record(self, node: str, request: RequestPayload, call: Callable[[], Response]) -> Response: ...
+
 
 _reader: Any = cache(entity_reader)
 _writer: Any = cache(entity_writer)
@@ -38,6 +45,9 @@ class RawConnection(FramedConnection):
     def __init__(self, host: str, port: int, timeout: float) -> None:
         super().__init__(host, port, timeout)
         self.timeout = timeout
+        self.node = self.peer
+        """The name of the node in the journal."""
+        self.recorder: Recorder | None = None
         self._correlation_ids = itertools.count(1)
         self._offered: Offered | None = None
 
@@ -57,6 +67,8 @@ class RawConnection(FramedConnection):
         """Return the answer to `request`, read as `response`. NoAnswer if there is none, or if it is not offered."""
         deadline = time.monotonic() + (self.timeout if timeout is None else timeout)
         require(self._versions(deadline), self.peer, request)
+        if self.recorder is not None:
+            return self.recorder.record(self.node, request, lambda: self._call(request, response, deadline))
         return self._call(request, response, deadline)
 
     def send(self, request: RequestPayload) -> None:

@@ -7,12 +7,14 @@ from dataclasses import InitVar, dataclass, field
 from fencepost.harness.clients.login import connect
 from fencepost.harness.clients.observer import Observer
 from fencepost.harness.clients.raw import RawConnection
+from fencepost.harness.clients.recorded_requests import RequestRecorder
 from fencepost.harness.clients.workload import Workload
 from fencepost.harness.cluster.cluster import Cluster
 from fencepost.harness.engine.active_faults import ActiveFaults
 from fencepost.harness.engine.node_logs import NodeLogs
 from fencepost.harness.engine.references import References
 from fencepost.harness.engine.run_clock import RunClock
+from fencepost.harness.model.sent import Checkpoint
 from fencepost.harness.network.layout import Listener
 from fencepost.harness.plan.model import Plan
 from fencepost.harness.targets.security import credentials
@@ -26,6 +28,7 @@ class Clients:
     cluster: Cluster
     observer: Observer
     workload: Workload
+    recorder: RequestRecorder
 
     def connect(self, node: str, listener: Listener, timeout: float, *, login: bool = True) -> RawConnection:
         """Connect through the probe site's link, which no fault breaks. Raise `raw.NoAnswer` if that fails.
@@ -33,7 +36,9 @@ class Clients:
         At a listener that asks for a login, log in as the nodes do.
         """
         known = credentials(listener, self.cluster.installation) if login else None
-        return connect(self.cluster.probe_address(node, listener), timeout, known)
+        connection = connect(self.cluster.probe_address(node, listener), timeout, known)
+        connection.node, connection.recorder = node, self.recorder
+        return connection
 
 
 @dataclass
@@ -54,6 +59,8 @@ class Context:
     logs: NodeLogs
     deadline: InitVar[float]
     instants: InitVar[dict[str, float] | None] = None
+    checkpoints: list[Checkpoint] = field(default_factory=list)
+    """What all nodes described so far."""
     clients: Clients = field(init=False)
     clock: RunClock = field(init=False)
     references: References = field(init=False)
@@ -61,7 +68,7 @@ class Context:
     def __post_init__(
         self, observer: Observer, workload: Workload, deadline: float, instants: dict[str, float] | None
     ) -> None:
-        self.clients = Clients(self.cluster, observer, workload)
+        self.clients = Clients(self.cluster, observer, workload, RequestRecorder(self.journal))
         instants = {} if instants is None else instants
         self.clock = RunClock(self.plan, self.cluster, self.journal, observer, self.active_faults, deadline, instants)
         self.references = References(self.plan, self.cluster.target.file.dialect, observer, self.clock)

@@ -17,6 +17,7 @@ from fencepost.harness.engine.audit import AUDITED, Auditor
 from fencepost.harness.engine.conditions import await_condition, holds
 from fencepost.harness.engine.context import Context
 from fencepost.harness.engine.convergence import blocker
+from fencepost.harness.engine.describing import take_checkpoint
 from fencepost.harness.engine.errors import FaultError, StepError, StepTimeout, UnresolvedRole
 from fencepost.harness.engine.injecting import inject
 from fencepost.harness.engine.performed import PerformedRun
@@ -58,6 +59,7 @@ def execute(context: Context, listener: ProgressListener) -> None:
     """Execute all steps and the end of the run. Errors are journalled; only an interrupt is raised."""
     plan = context.plan
     with executing(context, listener) as execution:
+        execution.begin()
         for place, step in enumerate(plan.steps):
             try:
                 execution.perform(step, plan.step_name(place), place + 1)
@@ -149,6 +151,15 @@ class Execution:
             self._auditor.request()
         return end
 
+    def begin(self) -> None:
+        """Describe the cluster as it is before the first step."""
+        self._describe("begin")
+
+    def _describe(self, name: str) -> None:
+        """Take a checkpoint. Of a cluster that others use, or with thousands of topics, nothing is described."""
+        if not (self._context.plan.shared or self._context.plan.prepared_topics):
+            take_checkpoint(self._context, name)
+
     def end(self) -> None:
         """Heal all faults, wait until the cluster is whole, and read everything."""
         context, auditor, timeout = self._context, self._auditor, self._timeout
@@ -169,6 +180,8 @@ class Execution:
             context.clock.deadline += time.monotonic() - began
         self._listener.report(Phase.STEP, step="reading everything")
         self._prober.finish()
+        if end["outcome"] == "done":
+            self._describe("end")
         context.clients.workload.stop(until=context.clock.deadline)
         if any(not topic.prepared for topic in context.plan.topics):
             context.clients.workload.final_read(reading, _deleted(context))

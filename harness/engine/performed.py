@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from functools import partial
+from typing import Any
 
 from kazoo.client import KazooClient
 from kazoo.exceptions import KazooException
@@ -13,6 +14,7 @@ from fencepost.faults.processes.restored import back_up
 from fencepost.harness.calls import in_time, named
 from fencepost.harness.clients.raw import RawConnection
 from fencepost.harness.engine.context import Context
+from fencepost.harness.engine.describing import take_checkpoint
 from fencepost.harness.engine.errors import StepError
 from fencepost.harness.engine.releases import await_release, version_of
 from fencepost.harness.engine.run_references import RunReferences
@@ -32,6 +34,7 @@ class PerformedRun(RunReferences):
         super().__init__(context)
         self._run_clock = context.clock
         self._active_faults = context.active_faults
+        self._context = context
 
     def set_version(self, node: str, release: Release | None, level: str | None) -> None:
         self._cluster.processes.set_version(node, release, level)
@@ -67,6 +70,9 @@ class PerformedRun(RunReferences):
 
     def connect(self, node: str, seconds: float) -> RawConnection:
         return self._clients.connect(node, Listener.CLIENT, seconds)
+
+    def describe(self, name: str) -> Mapping[str, Any]:
+        return take_checkpoint(self._context, name)
 
     def heal(self, fault: str) -> None:
         self._active_faults.heal(fault)

@@ -65,6 +65,9 @@ class Performed(Resolved, Protocol):
     def connect(self, node: str, seconds: float) -> AbstractContextManager[Connection]:
         """Connect to the listener of a broker for clients. Raise NoAnswer if that fails."""
 
+    def describe(self, name: str) -> Mapping[str, Any]:
+        """Take a checkpoint of what all nodes describe, and return what the journal gets of it."""
+
     def heal(self, fault: str) -> None:
         """Undo a fault and prove that it is gone. Raise FaultError otherwise."""
 

@@ -1,0 +1,94 @@
+"""Descriptions against what the requests of a run must have led to (`harness/model`), a rule for each kind of state.
+
+What the nodes describe is judged at each checkpoint, by the requests that the harness sent and their answers. A kind
+that a fault may have made a voter forget is not judged after that.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from fencepost.harness.checkers.check import Check
+from fencepost.harness.checkers.checker import checker
+from fencepost.harness.checkers.topics_at_end import TopicsAtEnd
+from fencepost.harness.model.comparison import Comparison, compare
+from fencepost.harness.model.kinds import KINDS
+from fencepost.harness.model.sent import Checkpoint, Description, Sent
+from fencepost.results.records.journal import Journal
+from fencepost.results.records.verdict import Basis, Finding
+
+CHECKS = {
+    kind.name: Check(
+        f"described-{kind.name}",
+        f"What is described as {kind.name} is not what was asked for",
+        kind.requirement,
+        Basis.ABSENCE,
+    )
+    for kind in KINDS.values()
+}
+
+
+def read_requests(journal: Journal) -> list[Sent]:
+    """Return the changing requests that the harness sent, in the order of their beginnings."""
+    ends = {event.id: event for event in journal.of("op", "ok") if event.data.get("f") == "request"}
+    return [
+        Sent(
+            event.data["api"],
+            event.data["body"],
+            event.t,
+            ends[event.id].t,
+            ends[event.id].data["response"],
+            event.node or "",
+        )
+        if event.id in ends
+        else Sent(event.data["api"], event.data["body"], event.t, node=event.node or "")
+        for event in journal.of("op", "invoke")
+        if event.data.get("f") == "request"
+    ]
+
+
+def read_checkpoints(journal: Journal) -> list[Checkpoint]:
+    """Return what all nodes described, in the order of time."""
+    descriptions: dict[str, list[Description]] = {}
+    for event in journal.of("op", "ok"):
+        if event.data.get("f") == "describe":
+            data = event.data
+            descriptions.setdefault(data["checkpoint"], []).append(
+                Description(
+                    data["kind"], event.node or "", data["objects"], data["begun"], data["ended"], data["scope"]
+                )
+            )
+    return [Checkpoint(name, tuple(each)) for name, each in descriptions.items()]
+
+
+@checker(*CHECKS.values(), rank=63, every_run=True, rests_on=["op:describe"], counts=["op:describe"])
+def described(journal: Journal, topics: TopicsAtEnd) -> Iterator[Finding]:
+    """Judge each kind of state. Linear in requests and descriptions, for each object by itself."""
+    comparison = compare(read_requests(journal), read_checkpoints(journal))
+    for name, check in CHECKS.items():
+        yield _finding(check, name, comparison, topics.forgotten_by)
+
+
+def _finding(check: Check, kind: str, comparison: Comparison, forgotten_by: str) -> Finding:
+    judged = comparison.judged.get(kind, 0)
+    problems = [problem for problem in comparison.problems if problem.kind == kind]
+    if problems and forgotten_by:
+        return check.unjudged(
+            f"{problems[0].shown}; the fault {forgotten_by} took away what a voter had decided.", kind=kind
+        )
+    if not problems:
+        unfollowed = [each for each in comparison.not_followed if each.startswith(f"{kind}: ")]
+        if unfollowed:
+            return check.unjudged(f"There are too many doubts to follow {', '.join(unfollowed)}.")
+        return check.held(judged, f"Nodes describe as {kind} what was asked for ({judged} descriptions of objects).")
+    first = problems[0]
+    return check.broken(
+        judged,
+        f"{first.shown}; by the requests before it is {first.possible}.",
+        ("object", "at", "described or answered", "by the requests", "requests"),
+        [
+            (each.object, f"{each.at:.3f} s", each.shown, each.possible, "; ".join(each.history[-6:]))
+            for each in problems
+        ],
+        at=first.at,
+    )

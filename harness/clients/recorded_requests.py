@@ -1,0 +1,66 @@
+"""The requests that may change what nodes describe, in the journal as they are sent and answered.
+
+The model of the cluster's state rests on them (`harness/model`). All connections of the harness record them, whatever
+step, condition or request of the plan sends them.
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Any, TypeVar
+
+from kio.schema.index import api_key_map
+from kio.static.protocol import RequestPayload
+
+from fencepost.harness.model.kinds import CHANGING
+from fencepost.harness.model.sent import Sent
+from fencepost.harness.plan import messages
+from fencepost.harness.wire.no_answer import NoAnswer
+from fencepost.results.records.journal import JournalWriter
+
+REQUEST = "request"
+"""The `f` of these operations: `api`, `version`, `body`, and `response` in the answer."""
+_SECRETS = frozenset({"salt", "salted_password", "auth_bytes", "hmac"})
+
+Response = TypeVar("Response")
+
+
+@dataclass
+class RequestRecorder:
+    """Writes changing requests to the journal, and keeps them for comparisons while the run goes on."""
+
+    journal: JournalWriter
+    sent: dict[str, Sent] = field(default_factory=dict)
+    """By the id of the operation, in the order of their beginnings."""
+    _numbers: itertools.count[int] = field(default_factory=itertools.count)
+
+    def record(self, node: str, request: RequestPayload, call: Callable[[], Response]) -> Response:
+        """Return what `call` answers to the request. Raise what it raises."""
+        api = api_key_map.get(int(request.__api_key__), "")
+        if api not in CHANGING:
+            return call()
+        op = f"{REQUEST}-{next(self._numbers)}"
+        body = _without_secrets(messages.plain(request))
+        data = {"process": "requests", "f": REQUEST, "api": api, "version": int(request.__version__)}
+        begun = self.journal.write("op", op, "invoke", data | {"body": body}, node=node).t
+        self.sent[op] = Sent(api, body, begun, node=node)
+        try:
+            answer = call()
+        except NoAnswer as error:
+            self.journal.write("op", op, "info", data | {"error": str(error)}, node=node)
+            raise
+        response = _without_secrets(messages.plain(answer))
+        ended = self.journal.write("op", op, "ok", data | {"response": response}, node=node).t
+        self.sent[op] = Sent(api, body, begun, ended, response, node)
+        return answer
+
+
+def _without_secrets(value: Any) -> Any:
+    match value:
+        case Mapping():
+            return {key: _without_secrets(part) for key, part in value.items() if key not in _SECRETS}
+        case list():
+            return [_without_secrets(part) for part in value]
+    return value

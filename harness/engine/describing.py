@@ -1,0 +1,114 @@
+"""Checkpoints: everything that the nodes describe, held against what the requests must have led to."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Collection, Iterator, Mapping
+from dataclasses import fields
+from typing import Any
+
+from fencepost.faults.capabilities import Running
+from fencepost.harness.clients.raw import NoAnswer, RawConnection
+from fencepost.harness.engine.context import Context
+from fencepost.harness.model.comparison import compare
+from fencepost.harness.model.kind import Asked, Kind, Question, Scope
+from fencepost.harness.model.kinds import KINDS
+from fencepost.harness.model.sent import Checkpoint, Description
+from fencepost.harness.network.layout import Listener
+from fencepost.harness.plan import messages
+from fencepost.harness.wire.versions import Api
+
+DESCRIBE = "describe"
+"""The `f` of these operations. `checkpoint`, `kind`, `scope`, `objects`, and the instants `begun` and `ended`."""
+WITHIN = 5.0
+"""Seconds in which the nodes of the reference cluster have to describe what was asked for before."""
+ANSWER_SECONDS = 2.0
+EVERY = 0.25
+"""Seconds between two looks at a cluster that does not describe yet what it owes."""
+
+
+def take_checkpoint(context: Context, name: str) -> Mapping[str, Any]:
+    """Ask all running nodes, again until what they describe is right or the time is up; journal the last answers.
+
+    Return what the journal gets of the step.
+    """
+    deadline = time.monotonic() + WITHIN * context.cluster.target.file.timeout_factor
+    before = _problems(context)
+    while True:
+        checkpoint = Checkpoint(name, tuple(_descriptions(context)))
+        if _problems(context, checkpoint) == before or time.monotonic() >= deadline:
+            break
+        context.clock.sleep_until(time.monotonic() + EVERY)
+    context.checkpoints.append(checkpoint)
+    for number, description in enumerate(checkpoint.descriptions):
+        context.journal.write(
+            "op", f"{DESCRIBE}-{name}-{number}", "ok", as_data(name, description), node=description.node
+        )
+    return {"described": sorted({each.kind for each in checkpoint.descriptions})}
+
+
+def as_data(checkpoint: str, description: Description) -> Mapping[str, Any]:
+    """Return a description as the journal has it."""
+    return {
+        "process": "describer",
+        "f": DESCRIBE,
+        "checkpoint": checkpoint,
+        "kind": description.kind,
+        "objects": description.objects,
+        "scope": description.scope,
+        "begun": round(description.begun, 6),
+        "ended": round(description.ended, 6),
+    }
+
+
+def _problems(context: Context, *more: Checkpoint) -> int:
+    sent = list(context.clients.recorder.sent.values())
+    return len(compare(sent, [*context.checkpoints, *more]).problems)
+
+
+def _descriptions(context: Context) -> Iterator[Description]:
+    topics: set[str] = set()
+    for kind in KINDS.values():
+        for node, listener in _nodes(context, kind):
+            for description in _of_node(context, kind, node, listener, topics):
+                if kind.name == "topics":
+                    topics.update(description.objects)
+                yield description
+
+
+def _nodes(context: Context, kind: Kind) -> Iterator[tuple[str, Listener]]:
+    """Yield the running nodes that the kind is asked of; no second process with the id of another."""
+    of_brokers = kind.asked is Asked.BROKERS
+    for node in context.cluster.layout.nodes:
+        plays = node.is_broker if of_brokers else node.is_controller
+        running = context.cluster.processes.status(node.name).running is Running.RUNNING
+        if plays and running and node.duplicate_of is None:
+            yield node.name, Listener.CLIENT if of_brokers else Listener.CONTROLLER
+
+
+def _of_node(
+    context: Context, kind: Kind, node: str, listener: Listener, topics: Collection[str]
+) -> Iterator[Description]:
+    """Yield what a node describes. What it does not answer, or has no request for, is not judged."""
+    now = context.journal.now
+    try:
+        with context.clients.connect(node, listener, ANSWER_SECONDS) as connection:
+            for question in kind.questions(Scope(sorted(topics), context.plan.node(node).id)):
+                begun = now()
+                objects = kind.read(question, _ask(connection, question))
+                if objects is not None:
+                    yield Description(kind.name, node, objects, begun, now(), question.scope)
+    except NoAnswer:
+        return
+
+
+def _ask(connection: RawConnection, question: Question) -> Mapping[str, Any]:
+    """Send a question in the newest version that both sides have, without the fields that this lacks."""
+    known = messages.versions(question.api)
+    api = Api(messages.APIS[question.api], question.api, question.api, known[0], known[-1])
+    request, response = messages.payload_types(question.api, connection.newest_version(api))
+    names = {field.name for field in fields(request)}
+    body = {name: value for name, value in question.body.items() if name in names}
+    answer: Any = connection.call(messages.build(request, body, lambda _: messages.UNKNOWN), response)
+    described: Mapping[str, Any] = messages.plain(answer)
+    return described

@@ -1,0 +1,138 @@
+"""Descriptions against what the requests must have led to."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from functools import partial
+from typing import Any
+
+from fencepost.harness.model.effect import Effect
+from fencepost.harness.model.kind import Kind
+from fencepost.harness.model.kinds import KINDS
+from fencepost.harness.model.sent import Checkpoint, Description, Sent
+from fencepost.harness.model.worlds import Contradiction, Happening, State, TooManyWorlds, contradictions
+
+
+@dataclass(frozen=True)
+class Problem:
+    """A description, or an answer, that contradicts what the requests before it must have led to."""
+
+    kind: str
+    requirement: str
+    object: str
+    at: float
+    shown: str
+    """What was described or answered, and by which node."""
+    possible: str
+    """The states that the object may have had."""
+    history: Sequence[str] = ()
+    """The requests about the object before that."""
+
+
+@dataclass
+class Comparison:
+    """The problems, and the number of comparisons that could have shown one, by kind."""
+
+    problems: list[Problem] = field(default_factory=list)
+    judged: dict[str, int] = field(default_factory=lambda: defaultdict(int))
+    not_followed: list[str] = field(default_factory=list)
+    """Objects with more doubts than are followed."""
+
+
+def compare(requests: Sequence[Sent], checkpoints: Sequence[Checkpoint]) -> Comparison:
+    """Compare all descriptions with all requests. The first checkpoint gives what each object was at first.
+
+    Linear in requests and descriptions, for each object by itself; exponential in the requests about one object that
+    are under way at a time.
+    """
+    result = Comparison()
+    for kind in KINDS.values():
+        _Comparer(kind, requests, checkpoints, result).compare()
+    result.problems.sort(key=lambda problem: problem.at)
+    return result
+
+
+class _Comparer:
+    def __init__(
+        self, kind: Kind, requests: Sequence[Sent], checkpoints: Sequence[Checkpoint], result: Comparison
+    ) -> None:
+        self._kind = kind
+        self._result = result
+        self._descriptions = [
+            description
+            for checkpoint in checkpoints
+            for description in checkpoint.descriptions
+            if description.kind == kind.name
+        ]
+        self._first = next(
+            (found for each in checkpoints if (found := [d for d in each.descriptions if d.kind == kind.name])), []
+        )
+        self._requests = [sent for sent in requests if sent.api in kind.changed_by]
+
+    def compare(self) -> None:
+        if not self._descriptions:
+            return
+        begin = min(description.begun for description in self._first)
+        objects = {name for each in self._descriptions for name in each.objects}
+        effects = defaultdict[str, list[tuple[Sent, Effect]]](list)
+        for sent in self._requests:
+            for effect in self._kind.effects(sent, objects):
+                objects.add(effect.object)
+                effects[effect.object].append((sent, effect))
+        for name in sorted(objects):
+            initial, known_since = self._initial(name, begin)
+            happenings = [
+                Happening(effect.title, sent.begun, sent.ended, effect.step)
+                for sent, effect in effects[name]
+                if sent.ended > known_since
+            ]
+            happenings += (self._seen(name, each) for each in self._descriptions if _covers(each, name))
+            self._judge(name, happenings, initial)
+
+    def _initial(self, name: str, begin: float) -> tuple[State, float]:
+        """Return the state in which an object was when it was first asked for, and the time of that.
+
+        What the first checkpoint has not was absent then; but a node that did not answer may have had it.
+        """
+        for description in self._descriptions if self._kind.of_each_node else self._first:
+            if name in description.objects:
+                return self._kind.state(description.objects[name]), description.begun
+        return self._kind.absent, begin
+
+    def _seen(self, name: str, description: Description) -> Happening:
+        seen = self._kind.state(description.objects[name]) if name in description.objects else self._kind.absent
+        title = f"{description.node} describes {name} as {self._kind.says(seen)}"
+        fits = partial(self._kind.fits, seen=seen)
+        return Happening(title, description.begun, description.ended, fits, is_description=True, shown=seen)
+
+    def _judge(self, name: str, happenings: Sequence[Happening], initial: State) -> None:
+        self._result.judged[self._kind.name] += sum(each.is_description for each in happenings)
+        try:
+            for found in contradictions(happenings, initial):
+                self._result.problems.append(self._problem(name, found, happenings))
+        except TooManyWorlds:
+            self._result.not_followed.append(f"{self._kind.name}: {name}")
+
+    def _problem(self, name: str, found: Contradiction, happenings: Sequence[Happening]) -> Problem:
+        shown = found.happening
+        history = [
+            f"{each.begun:.3f} s: {each.title}" + ("" if each.ended < shown.ended else ", without an answer by then")
+            for each in sorted(happenings, key=lambda each: each.begun)
+            if not each.is_description and each.begun < shown.ended
+        ]
+        text = shown.title if shown.is_description else f"{shown.title}: accepted"
+        possible = " or ".join(dict.fromkeys(map(self._kind.says, found.possible)))
+        return Problem(self._kind.name, self._kind.requirement, name, shown.ended, text, possible, history)
+
+
+def _covers(description: Description, name: str) -> bool:
+    return description.scope is None or name in description.scope
+
+
+def objects_named(requests: Sequence[Sent], kind: Kind) -> Iterator[Any]:
+    """Yield the objects of a kind that requests have named."""
+    for sent in requests:
+        if sent.api in kind.changed_by:
+            yield from (effect.object for effect in kind.effects(sent, ()))

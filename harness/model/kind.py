@@ -1,0 +1,87 @@
+"""The base of all kinds of state."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from enum import Enum
+from typing import Any, ClassVar
+
+from fencepost.harness.model.effect import Effect
+from fencepost.harness.model.sent import Sent
+from fencepost.harness.model.worlds import State
+
+
+class Asked(Enum):
+    """The nodes that a description is asked of."""
+
+    BROKERS = "each broker"
+    CONTROLLERS = "each controller"
+
+
+@dataclass(frozen=True)
+class Scope:
+    """What the one who asks for descriptions knows of the cluster."""
+
+    topics: Sequence[str] = ()
+    """All topics that are there or were named by a request."""
+    node_id: int = -1
+    """The id of the node that is asked."""
+    objects: Mapping[str, Sequence[str]] = field(default_factory=dict)
+    """By kind, the objects that requests have named."""
+
+
+@dataclass(frozen=True)
+class Question:
+    """A request that describes objects of a kind. `scope` names those that are asked for, None stands for all."""
+
+    api: str
+    body: Mapping[str, Any]
+    scope: Sequence[str] | None = None
+
+
+class Kind(ABC):
+    """One kind of state. Objects are named by texts; a state is any hashable value."""
+
+    name: ClassVar[str]
+    requirement: ClassVar[str]
+    """The rule that a wrong description breaks."""
+    asked: ClassVar[Asked] = Asked.BROKERS
+    changed_by: ClassVar[frozenset[str]]
+    """The requests that change its objects, by their names in snake case."""
+    absent: ClassVar[State] = None
+    """The state of an object that no description has."""
+    of_each_node: ClassVar[bool] = False
+    """Each node describes objects of its own, so that they need not agree."""
+
+    @abstractmethod
+    def questions(self, scope: Scope) -> Iterator[Question]:
+        """Yield the requests that describe its objects."""
+
+    @abstractmethod
+    def read(self, question: Question, answer: Mapping[str, Any]) -> Mapping[str, Any] | None:
+        """Return what an answer says of each object, in the types of JSON; None if it says nothing that counts."""
+
+    @abstractmethod
+    def state(self, seen: Any) -> State:
+        """Return the state that a description of one object shows."""
+
+    @abstractmethod
+    def effects(self, sent: Sent, objects: Collection[str]) -> Iterator[Effect]:
+        """Yield what a request does to each object. `objects` are all that were described or named before."""
+
+    def fits(self, state: State, seen: State) -> Iterator[State]:
+        """Yield the state that is known after a description, none if it contradicts `state`."""
+        if state == seen:
+            yield seen
+
+    def says(self, state: State) -> str:
+        """Return a state in words."""
+        return "absent" if state == self.absent else str(state)
+
+
+def results(response: Mapping[str, Any] | None, *keys: str) -> Sequence[Mapping[str, Any]]:
+    """Return the parts of a response about single objects: the first list among these fields."""
+    lists = (response[key] for key in keys if response and isinstance(response.get(key), list))
+    return next(lists, ())

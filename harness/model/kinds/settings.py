@@ -1,0 +1,242 @@
+"""The settings that requests gave to topics and brokers: the dynamic ones, with their sources.
+
+Sources: the descriptions of IncrementalAlterConfigs (KIP-339), AlterConfigs and DescribeConfigs (KIP-133, KIP-226).
+"""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+from fencepost.harness.model.effect import Effect, Validation
+from fencepost.harness.model.kind import Kind, Question, Scope, results
+from fencepost.harness.model.kinds.topics import EXISTS, INTERNAL, UNKNOWN
+from fencepost.harness.model.sent import Sent
+from fencepost.harness.model.worlds import State
+
+TOPIC, BROKER = 2, 4
+"""Types of resources."""
+SET, DELETE, APPEND, SUBTRACT = range(4)
+"""Operations of IncrementalAlterConfigs."""
+OF_TOPIC, OF_BROKER, OF_ALL_BROKERS = 1, 2, 3
+"""Sources of settings in DescribeConfigs."""
+ALL_BROKERS = "all brokers"
+ANY = "\0any"
+"""A value that is not known: a list that was appended to a default, or one that is never shown."""
+
+Settings = frozenset[tuple[str, str]]
+Change = tuple[str, int, str | None]
+"""Name, operation and value."""
+
+
+@dataclass(frozen=True)
+class Alteration(Effect):
+    """Changes of single settings, all or none of them; `whole`: what is not named loses its value."""
+
+    changes: tuple[Change, ...]
+    whole: bool = False
+
+    @property
+    def title(self) -> str:
+        verbs = ("set", "unset", "append to", "take from")
+        words = (
+            f"{verbs[operation]} {name}" + (f" {value}" if value else "") for name, operation, value in self.changes
+        )
+        return f"{'replace all settings' if self.whole else 'alter'} of {self.object}: {', '.join(words)}"
+
+    def refusals(self, state: State) -> frozenset[int]:
+        return frozenset({UNKNOWN}) if state is None else frozenset()
+
+    def after(self, state: State) -> State:
+        settings = {} if self.whole else dict(_settings(state))
+        for name, operation, value in self.changes:
+            if operation == SET and value is not None:
+                settings[name] = _canonical(value)
+            elif operation == DELETE or value is None:
+                settings.pop(name, None)
+            elif name in settings and settings[name] != ANY:
+                parts = settings[name].split(",") if settings[name] else []
+                words = _canonical(value).split(",")
+                kept = parts if operation == APPEND else [part for part in parts if part not in words]
+                settings[name] = ",".join(kept + [word for word in words if operation == APPEND and word not in kept])
+            else:
+                settings[name] = ANY
+        return frozenset(settings.items())
+
+
+@dataclass(frozen=True)
+class _Creation(Effect):
+    settings: Settings
+
+    @property
+    def title(self) -> str:
+        return f"create {self.object} with {_words(self.settings)}"
+
+    def refusals(self, state: State) -> frozenset[int]:
+        return frozenset() if state is None else frozenset({EXISTS})
+
+    def after(self, state: State) -> State:
+        return self.settings
+
+
+@dataclass(frozen=True)
+class _Deletion(Effect):
+    @property
+    def title(self) -> str:
+        return f"delete {self.object}"
+
+    def after(self, state: State) -> State:
+        return None
+
+
+class _OfResources(Kind):
+    """Settings of one type of resources."""
+
+    resource_type: ClassVar[int]
+    source: ClassVar[int]
+
+    @abstractmethod
+    def object_of(self, resource: str) -> str:
+        """Return the object of a resource."""
+
+    def read(self, question: Question, answer: Mapping[str, Any]) -> Mapping[str, Any] | None:
+        return {
+            self.object_of(result["resource_name"]): {
+                setting["name"]: ANY if setting["is_sensitive"] else _canonical(setting["value"] or "")
+                for setting in result["configs"]
+                if setting.get("config_source") == self._source_of(result["resource_name"])
+            }
+            for result in answer["results"]
+            if not result["error_code"]
+        }
+
+    def _source_of(self, resource: str) -> int:
+        return self.source
+
+    def state(self, seen: Any) -> State:
+        return frozenset(seen.items())
+
+    def fits(self, state: State, seen: State) -> Iterator[State]:
+        if state is None or seen is None:
+            yield from super().fits(state, seen)
+            return
+        known, shown = dict(_settings(state)), dict(_settings(seen))
+        if known.keys() == shown.keys() and all(
+            ANY
+            in (
+                known[key],
+                shown[key],
+            )
+            or known[key] == shown[key]
+            for key in known
+        ):
+            yield frozenset({key: shown[key] if known[key] == ANY else known[key] for key in known}.items())
+
+    def says(self, state: State) -> str:
+        return "absent" if state is None else _words(_settings(state))
+
+    def _alterations(self, sent: Sent) -> Iterator[Effect]:
+        answers = results(sent.response, "responses")
+        codes = {(answer["resource_type"], answer["resource_name"]): answer["error_code"] for answer in answers}
+        for resource in sent.body["resources"]:
+            if resource["resource_type"] != self.resource_type:
+                continue
+            name = resource["resource_name"]
+            whole = sent.api == "alter_configs"
+            changes = tuple(
+                (each["name"], SET if whole else each["config_operation"], each["value"])
+                for each in resource["configs"]
+            )
+            code = codes.get((self.resource_type, name)) if sent.response is not None else None
+            effect = Alteration(self.object_of(name), code, changes, whole)
+            yield Validation(effect.object, code, effect) if sent.body.get("validate_only") else effect
+
+
+class TopicSettings(_OfResources):
+    """A topic has the settings that it was created with and given since, and no others."""
+
+    name = "topic settings"
+    requirement = "MDL-03"
+    changed_by = frozenset({"create_topics", "delete_topics", "incremental_alter_configs", "alter_configs"})
+    resource_type, source = TOPIC, OF_TOPIC
+
+    def object_of(self, resource: str) -> str:
+        return resource
+
+    def questions(self, scope: Scope) -> Iterator[Question]:
+        topics = [topic for topic in scope.topics if topic not in INTERNAL]
+        if topics:
+            yield Question("describe_configs", _asking([(TOPIC, topic) for topic in topics]), topics)
+
+    def effects(self, sent: Sent, objects: Collection[str]) -> Iterator[Effect]:
+        answers = results(sent.response, "topics", "responses")
+        codes = {answer.get("name"): answer["error_code"] for answer in answers}
+        validates = bool(sent.body.get("validate_only"))
+        match sent.api:
+            case "create_topics":
+                for topic in sent.body["topics"]:
+                    given = {
+                        each["name"]: _canonical(each["value"])
+                        for each in topic["configs"]
+                        if each["value"] is not None
+                    }
+                    effect = _Creation(topic["name"], codes.get(topic["name"]), frozenset(given.items()))
+                    yield Validation(effect.object, effect.code, effect) if validates else effect
+            case "delete_topics":
+                for topic in sent.body.get("topics") or [{"name": name} for name in sent.body.get("topic_names") or ()]:
+                    if topic.get("name") is not None:
+                        yield _Deletion(topic["name"], codes.get(topic["name"]))
+                    else:
+                        named = [
+                            answer["name"] for answer in answers if answer.get("topic_id") == topic.get("topic_id")
+                        ]
+                        known = [name for name in named if name is not None]
+                        yield from (_Deletion(name, codes.get(name) if known else None) for name in known or objects)
+            case _:
+                yield from self._alterations(sent)
+
+
+class BrokerSettings(_OfResources):
+    """A broker has the dynamic settings that it was given; so have all brokers those of all."""
+
+    name = "broker settings"
+    requirement = "MDL-04"
+    changed_by = frozenset({"incremental_alter_configs", "alter_configs"})
+    absent: ClassVar[State] = frozenset()
+    resource_type, source = BROKER, OF_BROKER
+    of_each_node = True
+
+    def object_of(self, resource: str) -> str:
+        return f"broker {resource}" if resource else ALL_BROKERS
+
+    def _source_of(self, resource: str) -> int:
+        return OF_BROKER if resource else OF_ALL_BROKERS
+
+    def questions(self, scope: Scope) -> Iterator[Question]:
+        resources = ["", str(scope.node_id)]
+        for resource in resources:
+            yield Question("describe_configs", _asking([(BROKER, resource)]), [self.object_of(resource)])
+
+    def effects(self, sent: Sent, objects: Collection[str]) -> Iterator[Effect]:
+        yield from self._alterations(sent)
+
+
+def _asking(resources: Sequence[tuple[int, str]]) -> Mapping[str, Any]:
+    asked = [{"resource_type": type, "resource_name": name, "configuration_keys": None} for type, name in resources]
+    return {"resources": asked, "include_synonyms": False, "include_documentation": False}
+
+
+def _settings(state: State) -> Settings:
+    assert isinstance(state, frozenset)
+    return state
+
+
+def _canonical(value: str) -> str:
+    """Return a value as brokers describe it: lists without blanks."""
+    return ",".join(part.strip() for part in value.split(","))
+
+
+def _words(settings: Settings) -> str:
+    return ", ".join(f"{name}={'?' if value == ANY else value}" for name, value in sorted(settings)) or "no settings"
