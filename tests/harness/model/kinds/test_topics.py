@@ -1,0 +1,125 @@
+from __future__ import annotations
+
+import random
+import uuid
+from collections.abc import Mapping
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from fencepost.harness.model.comparison import compare
+from fencepost.harness.model.kinds import KINDS
+from fencepost.harness.model.kinds.topics import Topic
+from fencepost.harness.model.sent import Checkpoint, Description, Sent
+from fencepost.harness.model.worlds import State
+from tests.harness.model.histories import Cluster
+
+pytestmark = pytest.mark.requirement("MDL-02")
+
+NAMES = ("a", "b", "c")
+
+
+def made(seed: int, lost: float = 0.2) -> Cluster:
+    """Return a history of random requests about three topics, some of them without an answer."""
+    rng = random.Random(seed)
+    cluster = Cluster(KINDS["topics"], show, answer, rng)
+    cluster.describe()
+    for _ in range(rng.randint(2, 8)):
+        cluster.ask(*request(rng), lost=rng.random() < lost)
+        if rng.random() < 0.4:
+            cluster.describe()
+    cluster.describe()
+    return cluster
+
+
+def request(rng: random.Random) -> tuple[str, Mapping[str, Any]]:
+    names = rng.sample(NAMES, rng.randint(1, 2))
+    validates = rng.random() < 0.2
+    match rng.randrange(3):
+        case 0:
+            topics = [{"name": name, "num_partitions": rng.randint(1, 3), "assignments": []} for name in names]
+            return "create_topics", {"topics": topics, "validate_only": validates}
+        case 1:
+            topics = [{"name": name, "count": rng.randint(1, 5)} for name in names]
+            return "create_partitions", {"topics": topics, "validate_only": validates}
+    return "delete_topics", {"topics": [{"name": name, "topic_id": None} for name in names]}
+
+
+def answer(sent: Sent, codes: Mapping[str, int]) -> Mapping[str, Any]:
+    key = "responses" if sent.api == "delete_topics" else "results" if sent.api == "create_partitions" else "topics"
+    return {key: [{"name": name, "error_code": code} for name, code in codes.items()]}
+
+
+def show(state: State) -> Any:
+    assert isinstance(state, Topic)
+    return [state.id, state.partitions]
+
+
+@given(st.integers(0, 10_000))
+def test_a_cluster_that_does_what_is_asked_for_is_accepted(seed: int) -> None:
+    assert made(seed).compare().problems == []
+
+
+@given(st.integers(0, 10_000), st.sampled_from(("gone", "more", "fewer", "unasked")))
+def test_each_single_wrong_description_is_refused(seed: int, how: str) -> None:
+    cluster = made(seed, lost=0.0)
+    objects = dict(cluster.last)
+    name = next(iter(objects), "unasked")
+    match how:
+        case "gone" if objects:
+            del objects[name]
+        case "more" | "fewer" if objects:
+            objects[name] = [objects[name][0], objects[name][1] + (1 if how == "more" else -1)]
+        case _:
+            objects["unasked"] = [None, 1]
+    assert [each.requirement for each in cluster.with_last(objects).problems] == ["MDL-02"]
+
+
+def described(t: float, **objects: Any) -> Checkpoint:
+    return Checkpoint(f"at {t}", [Description("topics", "n", objects, t, t + 0.1)])
+
+
+def created(t: float, code: int | None = 0, id: str | None = None, name: str = "a") -> Sent:
+    body = {"topics": [{"name": name, "num_partitions": 2, "assignments": []}], "validate_only": False}
+    if code is None:
+        return Sent("create_topics", body, t)
+    return Sent("create_topics", body, t, t + 0.1, {"topics": [{"name": name, "topic_id": id, "error_code": code}]})
+
+
+def test_the_id_of_the_creation_has_to_be_described() -> None:
+    first, second = str(uuid.UUID(int=1)), str(uuid.UUID(int=2))
+    right = compare([created(1, id=first)], [described(0), described(2, a=[first, 2])])
+    wrong = compare([created(1, id=first)], [described(0), described(2, a=[second, 2])])
+    assert not right.problems
+    assert [each.object for each in wrong.problems] == ["a"]
+
+
+def test_without_an_answer_both_worlds_are_possible_until_one_is_seen() -> None:
+    id = str(uuid.UUID(int=1))
+    assert not compare([created(1, None)], [described(0), described(2)]).problems
+    assert not compare([created(1, None)], [described(0), described(2, a=[id, 2])]).problems
+    assert not compare([created(1, None)], [described(0), described(2), described(3, a=[id, 2])]).problems
+    assert compare([created(1, None)], [described(0), described(2, a=[id, 2]), described(3)]).problems
+
+
+def test_a_refused_request_has_changed_nothing() -> None:
+    assert compare([created(1, 38)], [described(0), described(2, a=[None, 2])]).problems
+
+
+def test_an_accepted_request_that_has_to_be_refused_is_a_problem_of_its_own() -> None:
+    problems = compare([created(1)], [described(0, a=[None, 2]), described(2, a=[None, 2])]).problems
+    assert ["accepted" in each.shown for each in problems] == [True]
+
+
+def test_a_topic_that_is_deleted_by_its_id_is_gone_and_another_one_is_not() -> None:
+    mine, other = str(uuid.UUID(int=1)), str(uuid.UUID(int=2))
+    body = {"topics": [{"name": None, "topic_id": mine}]}
+    response = {"responses": [{"name": "a", "topic_id": mine, "error_code": 0}]}
+    deletion = Sent("delete_topics", body, 1, 1.1, response)
+    begin = described(0, a=[mine, 1], b=[other, 1])
+    assert not compare([deletion], [begin, described(2, b=[other, 1])]).problems
+    assert [each.object for each in compare([deletion], [begin, described(2, a=[mine, 1])]).problems] == ["a", "b"]
+    assert not compare([Sent("delete_topics", body, 1)], [begin, described(2, b=[other, 1])]).problems
+    assert compare([Sent("delete_topics", body, 1)], [begin, described(2, a=[mine, 1])]).problems
