@@ -60,7 +60,7 @@ class Context:
     deadline: InitVar[float]
     instants: InitVar[dict[str, float] | None] = None
     checkpoints: list[Checkpoint] = field(default_factory=list)
-    """What all nodes described so far."""
+    """The descriptions of all nodes so far."""
     clients: Clients = field(init=False)
     clock: RunClock = field(init=False)
     references: References = field(init=False)

@@ -24,7 +24,7 @@ class Problem:
     object: str
     at: float
     shown: str
-    """What was described or answered, and by which node."""
+    """The description or the answer, and the node that gave it."""
     possible: str
     """The states that the object may have had."""
     history: Sequence[str] = ()

@@ -19,7 +19,7 @@ that a broker forwards is sent again, and the second answer is about what the fi
 
 @dataclass(frozen=True)
 class Effect(ABC):
-    """What one request does to one object. `code` is the error of its answer; None without an answer."""
+    """The change of one object by one request. `code` is the error of its answer; None without an answer."""
 
     object: str
     code: int | None

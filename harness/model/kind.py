@@ -22,7 +22,7 @@ class Asked(Enum):
 
 @dataclass(frozen=True)
 class Scope:
-    """What the one who asks for descriptions knows of the cluster."""
+    """The part of the cluster that is known when descriptions are asked for."""
 
     topics: Sequence[str] = ()
     """All topics that are there or were named by a request."""

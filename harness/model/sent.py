@@ -1,4 +1,4 @@
-"""What was sent to the nodes, and what they described: the plain data that the model reads."""
+"""Requests that were sent to the nodes, and their descriptions: the plain data that the model reads."""
 
 from __future__ import annotations
 

@@ -52,7 +52,7 @@ _World = tuple[State, frozenset[int]]
 def contradictions(happenings: Sequence[Happening], initial: State) -> Iterator[Contradiction]:
     """Yield what fits no state, in the order of the answers. Raise TooManyWorlds.
 
-    After a contradiction the object has the state that is described, so that each is told once.
+    After a contradiction the object has the state that is described, so that each is reported once.
     """
     worlds: set[_World] = {(initial, frozenset())}
     under_way: dict[int, Happening] = {}

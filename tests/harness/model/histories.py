@@ -23,7 +23,7 @@ class Cluster:
 
     kind: Kind
     show: Callable[[State], Any]
-    """What a description has for a state."""
+    """The form in which a description shows a state."""
     answer: Answer
     rng: random.Random
     states: dict[str, State] = field(default_factory=dict)
