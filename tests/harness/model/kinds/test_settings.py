@@ -117,7 +117,7 @@ def test_lists_grow_and_shrink(operation: int, value: str, after: str) -> None:
 @pytest.mark.requirement("MDL-03")
 def test_a_list_that_is_appended_to_a_default_is_learned_from_its_first_description() -> None:
     sent = [done(altered(TOPIC, "t", change("x", APPEND, "b")))]
-    seen = {"t": {}}, {"t": {"x": "default,b"}}
+    seen: tuple[dict[str, Any], ...] = {"t": {}}, {"t": {"x": "default,b"}}
     assert not compare(sent, looks("topic settings", *seen, {"t": {"x": "default,b"}})).problems
     assert compare(sent, looks("topic settings", *seen, {"t": {"x": "b"}})).problems
 
@@ -136,7 +136,7 @@ def test_brokers_keep_their_own_settings_and_those_of_all() -> None:
         done(altered(BROKER, "", change("x", SET, "1")), 1.0),
         done(altered(BROKER, "4", change("y", SET, "2")), 1.2),
     ]
-    begin = {ALL_BROKERS: {}, "broker 4": {}}
+    begin: dict[str, Any] = {ALL_BROKERS: {}, "broker 4": {}}
     assert not compare(
         sent, looks("broker settings", begin, {ALL_BROKERS: {"x": "1"}, "broker 4": {"y": "2"}})
     ).problems
