@@ -33,7 +33,8 @@ def _end(path: Path, monkeypatch: pytest.MonkeyPatch, *, whole: bool = True, bro
         finish=lambda: None,
         stop=lambda until: None,
     )
-    monkeypatch.setattr("fencepost.harness.engine.execute.list_topics", lambda context, topics: None)
+    for look in ("list_topics", "take_checkpoint"):
+        monkeypatch.setattr(f"fencepost.harness.engine.execute.{look}", lambda context, names: None)
     context.clients = cast("Any", SimpleNamespace(workload=idle))
     execution = Execution(context, cast("Any", idle), cast("Any", idle), cast("Any", idle))
     if broken:
