@@ -55,6 +55,8 @@ class Order:
     """Not random plans: those that have every operation with every fault and every role."""
     guidance: Guidance | None = None
     """The facts of earlier runs by which each plan is chosen from the variants of its seed."""
+    to_the_end: bool = False
+    """Try all steps of a plan, those after a claim that is broken for certain, too."""
 
     def plan(self, number: int) -> Plan:
         """Return the plan of this number, from 1."""
@@ -249,6 +251,7 @@ class Campaign:
             str(file),
             str(self.folder),
             self.order.backend,
+            *(["--to-the-end"] if self.order.to_the_end else []),
         ]
         with log.open("wb") as output:
             process = subprocess.Popen(

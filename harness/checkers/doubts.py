@@ -38,6 +38,12 @@ class Doubt:
 
 def find_doubts(plan: Plan, journal: Journal, failures: Sequence[Finding]) -> Iterator[Doubt]:
     """Yield the doubts of a run. `failures` are its findings with the verdict infrastructure."""
+    yield from doubts_so_far(plan, journal, failures)
+    yield from _interrupted_faults(journal)
+
+
+def doubts_so_far(plan: Plan, journal: Journal, failures: Sequence[Finding]) -> Iterator[Doubt]:
+    """Yield the doubts of a run that may go on: it was not interrupted while faults are active."""
     for failure in failures:
         lost_lines = failure.check == "journal"
         bases = {Basis.FAULT, Basis.ABSENCE} if lost_lines else {Basis.FAULT}
@@ -57,7 +63,6 @@ def find_doubts(plan: Plan, journal: Journal, failures: Sequence[Finding]) -> It
             client = event.data["client"]
             reason = f"the client {client} was ended at {event.t:.2f} s by {event.data['error']}."
             yield Doubt(reason, frozenset({Basis.FAULT}), event.t, frozenset(own_requests), client)
-    yield from _interrupted_faults(journal)
 
 
 def _interrupted_faults(journal: Journal) -> Iterator[Doubt]:

@@ -8,6 +8,7 @@
   An `optional` claim is not exercised then: random plans also ask nodes that may be down.
 - A request that the release does not have is `not-asked`. Its claim is reported as such and not judged; if all claims
   of a plan are, the run is inconclusive.
+- A run that was ended because one claim was broken did not try its later steps: their claims are reported as such.
 - Answers that show a known bug of the release are counted, and the others are judged. If there is no other, the claim
   is reported as known.
 - An expectation of a listed difference of the target is judged as any other. If the difference does not show, the
@@ -23,12 +24,14 @@ from typing import Any
 from fencepost.harness.checkers.check import RunCheck
 from fencepost.harness.checkers.checker import checker
 from fencepost.harness.checkers.coverage import matches
+from fencepost.harness.checkers.early_end import EarlyEnd, early_end
 from fencepost.harness.checkers.instants import read_instants
 from fencepost.harness.checkers.starvation import excuse_starved
 from fencepost.harness.plan.base import After, Expect, ExpectOutcome, KnownBug, Level
 from fencepost.harness.plan.conditions.condition import AwaitStep
 from fencepost.harness.plan.model import Plan
 from fencepost.harness.plan.requests.request import ProbeStep
+from fencepost.harness.plan.steps import Step
 from fencepost.harness.plan.steps.produce import Produce
 from fencepost.results.records.events import CONVERGE, Event
 from fencepost.results.records.journal import Journal
@@ -109,10 +112,13 @@ def check(plan: Plan, journal: Journal) -> list[Finding]:
     instants = read_instants(journal)
     ends = {event.id: event for event in journal.of("step", "end")}
     attempts = _attempts(journal)
+    end = early_end(journal)
     findings: list[Finding] = []
     for place, step in enumerate(plan.steps):
         name = plan.step_name(place)
-        if isinstance(step, ProbeStep | Produce):
+        if end is not None and name in end.untried:
+            findings += _untried(name, step, end)
+        elif isinstance(step, ProbeStep | Produce):
             if reason := _why_not_asked(attempts.get(name, [])):
                 findings += _not_asked(name, step, reason)
                 continue
@@ -125,6 +131,7 @@ def check(plan: Plan, journal: Journal) -> list[Finding]:
             findings.append(_condition(name, step.expect, step.within_ms, ends.get(name)))
     return [
         *_steps_not_done(plan, ends),
+        *_ended_early(end),
         *findings,
         *_nothing_asked(findings),
     ]
@@ -189,6 +196,25 @@ def _not_asked(name: str, step: ProbeStep | Produce, reason: str) -> Iterator[Fi
     """Yield the claim of a step as one that was not exercised: neither held nor broken."""
     if step.expect is not None or (isinstance(step, ProbeStep) and step.unchanged):
         yield _not_exercised(step.expect, name, f"`{name}` was not asked, so its claim is not judged", reason)
+
+
+def _untried(name: str, step: Step, end: EarlyEnd) -> Iterator[Finding]:
+    """Yield the claim of a step that was not tried as one that was not exercised."""
+    expect = getattr(step, "expect", None)
+    if expect is not None or (isinstance(step, ProbeStep) and step.unchanged):
+        yield _not_exercised(expect, name, f"`{name}` was not tried, so its claim is not judged", end.reason)
+
+
+def _ended_early(end: EarlyEnd | None) -> Iterator[Finding]:
+    """Yield that the plan did not run to its end. The violation that ended it stands above this."""
+    if end is not None and end.untried:
+        yield Finding(
+            Verdict.INCONCLUSIVE,
+            check=SCENARIO.name,
+            title="The run was ended early",
+            message=f"{len(end.untried)} steps were not tried: {end.reason}.",
+            at=end.at,
+        )
 
 
 def _not_exercised(expect: Expect | None, name: str, message: str, reason: str) -> Finding:

@@ -8,6 +8,7 @@ from dataclasses import replace
 from typing import Final
 
 from fencepost.harness.checkers.check import RunCheck
+from fencepost.harness.checkers.early_end import early_end
 from fencepost.harness.checkers.expectations import SCENARIO
 from fencepost.harness.checkers.refused_retry import CHECK as REFUSED_RETRY
 from fencepost.harness.plan.model import Plan
@@ -103,7 +104,10 @@ def missing_records(plan: Plan, journal: Journal) -> Iterator[Finding]:
     ends = {event.id: event.data.get("outcome") for event in journal.of("step", "end")}
     if not any(event.id == CONVERGE for event in journal.of("step", "begin")):
         return
-    steps = {plan.step_name(place): step for place, step in enumerate(plan.steps)}
+    end = early_end(journal)
+    untried = () if end is None else end.untried
+    names = {plan.step_name(place): step for place, step in enumerate(plan.steps)}
+    steps = {name: step for name, step in names.items() if name not in untried}
     if not {"failed", "missed"} & {outcome for name, outcome in ends.items() if name in steps}:
         for name in (each for each in steps if each not in ends):
             yield _not_whole(SCENARIO, f"The journal does not have the end of the step {name}.")

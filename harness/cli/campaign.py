@@ -70,6 +70,7 @@ def campaign(options: CampaignOptions) -> int:
         options.plans,
         options.pairwise,
         known,
+        options.to_the_end,
     )
     if options.dry_run:
         load(options.target)  # its driver refuses a version that does not exist

@@ -91,6 +91,13 @@ SameBackend = Annotated[
         autocompletion=completion.backends,
     ),
 ]
+EndEarly = Annotated[
+    bool,
+    typer.Option(
+        "--end-early",
+        help="End the run once the claim of a step is broken for certain, as campaigns do. Default: try all steps.",
+    ),
+]
 Json = Annotated[bool, typer.Option("--json", help="Print JSON on standard output, for programs.")]
 
 

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 
 from rich.console import Console
@@ -22,6 +24,9 @@ from fencepost.results.records.folder import RunFolder
 from fencepost.results.records.verdict import RunVerdict, Verdict
 from fencepost.suites.scenarios import SCENARIOS
 
+RunOne = Callable[..., tuple[RunFolder, RunVerdict]]
+"""Runs a plan: all but the plan and the `listener` of its progress is settled."""
+
 
 def run(options: RunOptions) -> int:
     """Run a scenario or a plan file and show the verdict; return its exit code."""
@@ -30,7 +35,9 @@ def run(options: RunOptions) -> int:
     console = console_beside(options.as_json)
     try:
         with RunDisplay(console, RunProgress.of(plan, options.runs, usual_seconds(plan.scenario))) as display:
-            folder, verdict = run_plan(plan, options.runs, options.backend, listener=display)
+            folder, verdict = run_plan(
+                plan, options.runs, options.backend, listener=display, end_early=options.end_early
+            )
     except RunInterrupt as interrupted:
         folder, verdict = interrupted.folder, interrupted.verdict
     if options.as_json:
@@ -52,10 +59,12 @@ def replay(options: ReplayOptions) -> int:
     console = console_beside(options.as_json)
     if defect := plant_again(original.planted_defect):
         console.print(f"{'planted':<15}{defect}")
+    runs = options.runs or original.runs
+    run_one = partial(run_plan, runs=runs, backend=replays.backend, end_early=options.end_early)
     if options.times == 1:
-        _run_once(replays, options.runs or original.runs, console)
+        _run_once(replays, run_one, runs, console)
     else:
-        _run_series(replays, options.runs or original.runs, console)
+        _run_series(replays, run_one, console)
     if replays.interrupted:
         console.print(f"interrupted after {len(replays.done)} of {options.times} runs")
     if options.as_json:
@@ -65,19 +74,19 @@ def replay(options: ReplayOptions) -> int:
     return replays.worst.exit_code
 
 
-def _run_once(replays: Replays, runs: Path, console: Console) -> None:
+def _run_once(replays: Replays, run_one: RunOne, runs: Path, console: Console) -> None:
     with RunDisplay(console, RunProgress.of(replays.original.plan, runs)) as display:
-        made = list(run_again(replays, lambda plan: run_plan(plan, runs, replays.backend, listener=display)))
+        made = list(run_again(replays, partial(run_one, listener=display)))
     for one in made:
         show_verdict(console, one.folder, one.verdict)
 
 
-def _run_series(replays: Replays, runs: Path, console: Console) -> None:
+def _run_series(replays: Replays, run_one: RunOne, console: Console) -> None:
     with Series(console, replays.wanted) as series:
 
         def run_next(plan: Plan) -> tuple[RunFolder, RunVerdict]:
             series.begin(f"{len(replays.done) + 1} of {replays.wanted}")
-            return run_plan(plan, runs, replays.backend, listener=series)
+            return run_one(plan, listener=series)
 
         for one in run_again(replays, run_next):
             broken = " ".join(sorted(one.signature.broken))

@@ -1,6 +1,7 @@
 """Execute a plan's steps in order, then the end of every run: heal, converge, read everything.
 
-A step that cannot be done ends the scenario but not the run: the records acknowledged by then are still judged.
+A step that cannot be done ends the scenario but not the run: the records acknowledged by then are still judged. So
+does a claim that is broken for certain, in a run that is to end early: its verdict is a violation whatever follows.
 """
 
 from __future__ import annotations
@@ -12,6 +13,7 @@ from contextlib import contextmanager
 from typing import Any, Protocol
 
 from fencepost.faults.capabilities import CapabilityError
+from fencepost.harness.checkers.decided import deciding_violation
 from fencepost.harness.clients.settings import settle_seconds
 from fencepost.harness.engine.audit import AUDITED, Auditor
 from fencepost.harness.engine.conditions import await_condition, holds
@@ -31,9 +33,13 @@ from fencepost.harness.plan.model import Plan, TopicSpec
 from fencepost.harness.plan.performed import READY_WITHIN
 from fencepost.harness.plan.requests.request import ProbeStep
 from fencepost.harness.plan.steps import Step
+from fencepost.harness.plan.steps.produce import Produce
 from fencepost.harness.plan.topic_changes import changed_topics, deleted_topics
-from fencepost.results.records.events import CONVERGE
+from fencepost.harness.processes.run_delays import EVERY as LOOK_SECONDS
+from fencepost.results.records.events import CONVERGE, ENDED_EARLY
+from fencepost.results.records.journal import read_journal
 from fencepost.results.records.progress import Phase
+from fencepost.results.records.verdict import Finding
 
 
 class ProgressListener(Protocol):
@@ -51,19 +57,20 @@ FINAL_READ_SECONDS = 30.0
 READ_AGAIN_SECONDS = 5.0
 NAME_OF_TOPIC = re.compile(r"[A-Za-z0-9._-]{1,249}")
 BROKEN_SECONDS = 5.0
-"""The timeout for convergence after the infrastructure failed: the run's verdict is known by then."""
+"""The timeout for convergence after the infrastructure failed, or a claim: the run's verdict is known by then."""
 DONE: Mapping[str, Any] = {"outcome": "done"}
 
 
-def execute(context: Context, listener: ProgressListener) -> None:
-    """Execute all steps and the end of the run. Errors are journalled; only an interrupt is raised."""
-    plan = context.plan
+def execute(context: Context, listener: ProgressListener, *, end_early: bool = False) -> None:
+    """Execute all steps and the end of the run. Errors are journalled; only an interrupt is raised.
+
+    With `end_early` the steps after a claim that is broken for certain are not tried.
+    """
     with executing(context, listener) as execution:
         execution.begin()
-        for place, step in enumerate(plan.steps):
-            try:
-                execution.perform(step, plan.step_name(place), place + 1)
-            except (StepError, FaultError, InfrastructureError):
+        for place in range(len(context.plan.steps)):
+            goes_on = execution.tries(place)
+            if (end_early and execution.ends_early(place)) or not goes_on:
                 break
         execution.end()
 
@@ -101,8 +108,48 @@ class Execution:
         self._prober = prober
         self._auditor = auditor
         self._listener = listener
+        self._suspect = False
+        """A step did not end as it has to. The judge knows whether that breaks a claim."""
+        self._decided = False
         lease = context.plan.timing.lease_ms / 1000
         self._timeout = CONVERGE_SECONDS + CONVERGE_LEASES * lease + context.plan.prepared_seconds
+
+    def tries(self, place: int) -> bool:
+        """Perform the step at this place of the plan, and return whether it could be done."""
+        step = self._context.plan.steps[place]
+        expect = step.expect if isinstance(step, AwaitStep | Produce) else None
+        try:
+            end = self.perform(step, self._context.plan.step_name(place), place + 1)
+        except (StepError, FaultError, InfrastructureError) as error:
+            self._suspect = expect is not None and isinstance(error, StepTimeout)
+            return False
+        never = expect is not None and expect.level is Level.NEVER
+        self._suspect = (isinstance(step, Produce) and expect is not None) or (never and end["outcome"] == "done")
+        return True
+
+    def ends_early(self, place: int) -> bool:
+        """Return whether the claim of a step up to this place is broken for certain; journal what is left untried."""
+        if not (self._suspect or self._prober.contradicted):
+            return False
+        self._prober.contradicted = False
+        context = self._context
+        if self._violation() is None:
+            return False
+        try:
+            context.clock.sleep_until(time.monotonic() + 2 * LOOK_SECONDS)  # waits for a processor are journalled late
+        except InfrastructureError:
+            return False
+        if (finding := self._violation()) is None:
+            return False
+        untried = [context.plan.step_name(left) for left in range(place + 1, len(context.plan.steps))]
+        data = {"what": ENDED_EARLY, "step": finding.evidence["step"], "message": finding.message, "untried": untried}
+        context.journal.write("note", "ended-early", "seen", data)
+        self._listener.report(Phase.STEP, step="a claim is broken: ending the run")
+        self._decided = True
+        return True
+
+    def _violation(self) -> Finding | None:
+        return deciding_violation(self._context.plan, read_journal(self._context.journal.path))
 
     def perform(self, step: Step, name: str, number: int) -> Mapping[str, Any]:
         """Perform a step, and return the data of its end, which is journalled as its beginning is.
@@ -161,9 +208,13 @@ class Execution:
             take_checkpoint(self._context, name)
 
     def end(self) -> None:
-        """Heal all faults, wait until the cluster is whole, and read everything."""
-        context, auditor, timeout = self._context, self._auditor, self._timeout
-        reading = min(timeout, max(FINAL_READ_SECONDS, settle_seconds(context.plan.timing) + READ_AGAIN_SECONDS))
+        """Heal all faults, wait until the cluster is whole, and read everything.
+
+        A run that is decided does not wait long for that, and claims nothing of it.
+        """
+        context, auditor = self._context, self._auditor
+        timeout = BROKEN_SECONDS if self._decided else self._timeout
+        reading = min(self._timeout, max(FINAL_READ_SECONDS, settle_seconds(context.plan.timing) + READ_AGAIN_SECONDS))
         context.clock.deadline = time.monotonic() + timeout + reading
         self._listener.report(Phase.STEP, step="healing")
         failures = context.active_faults.heal_all()
@@ -173,6 +224,8 @@ class Execution:
             context.journal.write("note", "healing", "seen", {"what": "unhealed", "message": message})
         context.journal.write("step", CONVERGE, "begin", {"do": "converge"})
         end = _converge(context, timeout)
+        if self._decided and end["outcome"] == "missed":
+            end = {**end, "outcome": "not judged"}
         context.journal.write("step", CONVERGE, "end", end)
         if end["outcome"] == "missed" and timeout > BROKEN_SECONDS:
             began = time.monotonic()

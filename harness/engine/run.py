@@ -64,9 +64,14 @@ class NoProgress:
 
 
 def run(
-    plan: Plan, runs: Path, backend: str = "process", listener: ProgressListener | None = None
+    plan: Plan,
+    runs: Path,
+    backend: str = "process",
+    listener: ProgressListener | None = None,
+    *,
+    end_early: bool = False,
 ) -> tuple[RunFolder, RunVerdict]:
-    """Run a plan in a new folder in `runs`, and judge it.
+    """Run a plan in a new folder in `runs`, and judge it. With `end_early` only until a claim is broken for certain.
 
     Raise PlanError, CatalogueError or UsageError before anything exists. From then on each error is part of the
     verdict, and every process that was started is ended. So it is after an interrupt, which raises RunInterrupt with
@@ -75,7 +80,7 @@ def run(
     target = check(plan, runs, backend)
     with disk_space_errors(runs):
         with recorded(plan, runs, target, backend) as recording:
-            _live(plan, recording.folder, recording.journal, target, backend, listener or NoProgress())
+            _live(plan, recording, target, backend, listener or NoProgress(), end_early=end_early)
         verdict = recording.judge(plan)
     if recording.interrupted:
         raise RunInterrupt(recording.folder, verdict)
@@ -150,14 +155,10 @@ def recorded(plan: Plan, runs: Path, target: Target, backend: str) -> Iterator[R
 
 
 def _live(
-    plan: Plan,
-    folder: RunFolder,
-    journal: JournalWriter,
-    target: Target,
-    backend: str,
-    listener: ProgressListener,
+    plan: Plan, recording: Recording, target: Target, backend: str, listener: ProgressListener, *, end_early: bool
 ) -> None:
     """Run the cluster and the steps. The observer watches until all nodes are ended on purpose."""
+    folder, journal = recording.folder, recording.journal
     with (
         Watchdog(folder, journal, lambda message: listener.report(Phase.STEP, step=message)) as watchdog,
         Cluster(plan, folder, journal, target, backend) as cluster,
@@ -167,7 +168,7 @@ def _live(
         with started(cluster) as context:
             listener.report(Phase.RUNNING)
             try:
-                execute(context, listener)
+                execute(context, listener, end_early=end_early)
             except (KeyboardInterrupt, SystemExit):
                 listener.report(Phase.STEP, step="interrupted: ending the cluster")
                 raise

@@ -43,6 +43,13 @@ CLIENT_ENDED: Final = "client-ended"
 CLIENT_RESTARTED: Final = "client-restarted"
 """The `data.what` of a note on a client that a fatal error ended, and that was started again. It has the same keys."""
 
+ENDED_EARLY: Final = "ended-early"
+"""The `data.what` of a note on a run that was ended because its verdict was certain.
+
+`data.step` is the step whose claim was broken, `data.message` the finding, `data.untried` has the names of the steps
+that were not tried.
+"""
+
 CONVERGE: Final = "end:converge"
 """The last step of each run that is not interrupted: all faults are healed by then."""
 

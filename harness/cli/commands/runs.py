@@ -11,6 +11,7 @@ import typer
 from fencepost.harness.cli.command import CommandOptions
 from fencepost.harness.cli.options import (
     Backend,
+    EndEarly,
     Json,
     MutantOption,
     RunArgument,
@@ -44,6 +45,7 @@ class RunOptions(CommandOptions):
     backend: Backend = "process"
     as_json: Json = False
     mutant: MutantOption = None
+    end_early: EndEarly = False
 
     def perform(self) -> int:
         from fencepost.harness.cli.run import run
@@ -57,7 +59,8 @@ class ReplayOptions(CommandOptions):
 
     A run fails as before if it has the same verdict and breaks at least one of the same rules. An infrastructure run
     says nothing about the target: it is listed, not counted. The exit code is that of the worst verdict. Ctrl-C ends
-    the series, reports the runs so far, and exits as infrastructure.
+    the series, reports the runs so far, and exits as infrastructure. All steps are tried, also of a run that a campaign
+    ended early; --end-early ends it again there.
 
     [bold]Examples[/bold]
       fencepost replay runs/2026-11-21-7f3c9a21
@@ -74,6 +77,7 @@ class ReplayOptions(CommandOptions):
         typer.Option(metavar="FOLDER", help="Folder for the new run folders. Default: the folder that holds RUN."),
     ] = None
     as_json: Json = False
+    end_early: EndEarly = False
 
     def perform(self) -> int:
         from fencepost.harness.cli.run import replay

@@ -233,6 +233,9 @@ class CampaignOptions(CommandOptions):
     and written to guidance.json in the campaign's folder: seed and guidance decide all plans. A fifth of the plans are
     those of the seed, whatever was learned. docs/campaigns.md says what it brings.
 
+    A run ends once the claim of a step is broken for certain: its verdict is a violation then, whatever follows. Later
+    claims are not judged. With --to-the-end all steps of each plan are tried.
+
     [bold]Examples[/bold]
       fencepost campaign quorum --minutes 60 --seed 7
       fencepost campaign apache-kafka --plans 20 --workers 1
@@ -290,6 +293,9 @@ class CampaignOptions(CommandOptions):
             help="Repeat a campaign that learned, without its store: guidance.json of its folder, and its seed.",
         ),
     ] = None
+    to_the_end: Annotated[
+        bool, typer.Option("--to-the-end", help="Try all steps of a plan, also after a claim that is certainly broken.")
+    ] = False
 
     def perform(self) -> int:
         from fencepost.harness.cli.campaign import campaign

@@ -36,6 +36,8 @@ class Prober:
         self._references = context.references
         self._unchanged = Snapshots(context.references, context.clients, context.clock)
         self._threads: list[threading.Thread] = []
+        self.contradicted = False
+        """An answer is not as the plan claims it. The judge knows whether that breaks the claim."""
 
     def run(self, probe: Probe, name: str) -> None:
         """Send the request as often as the plan says. Raise StepError if a reference resolves to no node, unless the
@@ -117,7 +119,10 @@ class Prober:
             after = self._unchanged.snapshot(probe.unchanged)
             result["changed"] = None if before is None or after is None else changes(before, after)
         context.journal.write("op", op, PHASES.get(answer.outcome, "info"), request | result, node=node)
-        return answer.outcome in (ProbeOutcome.MISDIRECTED, ProbeOutcome.AWAITED)
+        if answer.outcome in (ProbeOutcome.MISDIRECTED, ProbeOutcome.AWAITED):
+            return True
+        self.contradicted |= _contradicts(probe, answer) or bool(result.get("changed"))
+        return False
 
     def _misdirected(self, probe: Probe, node: str, answer: ProbeAnswer) -> bool:
         """Return whether the answer is due to a new controller that does not act yet, or to a role that just moved."""
@@ -144,6 +149,15 @@ class Prober:
             return ProbeAnswer(ProbeOutcome.REFUSED, None, {"reason": str(error)})
         except NoAnswer as error:
             return ProbeAnswer(ProbeOutcome.UNREADABLE, None, {"reason": str(error)})
+
+
+def _contradicts(probe: Probe, answer: ProbeAnswer) -> bool:
+    """Return whether the answer is not as the plan claims it, and shows no known bug."""
+    data = {"outcome": answer.outcome.value, "error": answer.error}
+    claim = probe.expect
+    if claim is None or claim.level is Level.MAY or (claim.known_bug and matches(claim.known_bug.outcome, data)):
+        return False
+    return matches(claim.outcome, data) is (claim.level is Level.NEVER)
 
 
 def _is_expected(probe: Probe, answer: ProbeAnswer) -> bool:

@@ -1,4 +1,7 @@
-"""The end of a run awaits the nodes that no step awaited, if the cluster is not whole: their silence is judged."""
+"""The end of a run awaits the nodes that no step awaited, if the cluster is not whole: their silence is judged.
+
+A run may end before its last step only by a claim that is broken for certain.
+"""
 
 from __future__ import annotations
 
@@ -11,8 +14,12 @@ import pytest
 from fencepost.harness.clients.views import Answer, BrokerView
 from fencepost.harness.engine.execute import Execution
 from fencepost.harness.errors import InfrastructureError
+from fencepost.harness.plan.base import Expect, Level
+from fencepost.harness.plan.conditions.broker_fenced import BrokerFenced
+from fencepost.results.records.events import ENDED_EARLY
+from fencepost.results.records.journal import read_journal
 from tests.faults.fake import FakeCluster, cluster_of
-from tests.harness.engine.still_context import healthy, serving, still_context
+from tests.harness.engine.still_context import PLAN, healthy, serving, still_context
 
 
 class Awaiting(FakeCluster):
@@ -58,3 +65,20 @@ def test_they_are_not_asked_where_the_cluster_is_whole(tmp_path: Path, monkeypat
 
 def test_they_are_not_asked_where_the_machinery_failed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     assert _end(tmp_path, monkeypatch, whole=False, broken=True) == []
+
+
+@pytest.mark.parametrize("expect", [Expect(level=Level.MUST, requirement="LIVE-03"), None], ids=["owed", "not owed"])
+def test_only_an_owed_condition_that_was_missed_ends_the_run_early(tmp_path: Path, expect: Expect | None) -> None:
+    steps = (
+        BrokerFenced(as_="lost", node="node-4", within_ms=10, expect=expect),
+        BrokerFenced(as_="later", node="node-5", within_ms=10, expect=expect),
+    )
+    context = still_context(tmp_path, healthy(), plan=PLAN.model_copy(update={"steps": steps}))
+    idle: Any = SimpleNamespace(contradicted=False, report=lambda *_, **__: None)
+    execution = Execution(context, idle, idle, idle)
+    assert not execution.tries(0)
+    assert execution.ends_early(0) is (expect is not None)
+    notes = [each.data for each in read_journal(context.journal.path).of("note")]
+    assert [(each["what"], each["step"], each["untried"]) for each in notes] == (
+        [(ENDED_EARLY, "lost", ["later"])] if expect is not None else []
+    )
