@@ -13,8 +13,20 @@ from fencepost.harness.conformance.shards import Shard
 from tests.mutants.catalogue import DEFECTS
 from tests.mutants.defect import ALL
 from tests.mutation import page
+from tests.mutation.campaigns import CampaignsAlone, Planted, draw
 from tests.mutation.clean_plans import read_campaign, run_clean_plans
-from tests.mutation.record import CLEAN_PLANS, TRIALS, Outcome, Stage, Trial, append, read_clean_plans, read_trials
+from tests.mutation.record import (
+    CAMPAIGNS,
+    CLEAN_PLANS,
+    TRIALS,
+    Outcome,
+    Stage,
+    Trial,
+    append,
+    read_campaigns,
+    read_clean_plans,
+    read_trials,
+)
 from tests.mutation.standing import Standing, standings
 from tests.mutation.trials import ROOT, Bench
 
@@ -25,13 +37,16 @@ def main(arguments: Sequence[str]) -> int:
     try:
         if options.what == "clean":
             _count_clean_plans(options)
+        elif options.what == "campaign":
+            _try_campaigns(options)
         elif options.what == "run":
             _try_defects(options)
     except KeyboardInterrupt:
         print("interrupted: what has ended is in the record, and the next run goes on from there", flush=True)
         return 130
     finally:
-        page.write(standings(read_trials(options.record)), read_clean_plans(options.clean_record), options.page)
+        clean, campaigns = read_clean_plans(options.clean_record), read_campaigns(options.campaign_record)
+        page.write(standings(read_trials(options.record)), clean, campaigns, options.page)
         print(f"page           {options.page}", flush=True)
     return 0
 
@@ -41,9 +56,10 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument(
         "what",
         nargs="?",
-        choices=("run", "clean", "page"),
+        choices=("run", "campaign", "clean", "page"),
         default="run",
-        help="run: try the defects (default). clean: random plans on healthy clusters. page: write the page alone.",
+        help="run: try the defects (default). campaign: try them by campaigns alone. clean: random plans on healthy "
+        "clusters. page: write the page alone.",
     )
     parser.add_argument("--only", nargs="+", metavar="DEFECT", help="Try these defects only.")
     parser.add_argument("--design", nargs="+", choices=ALL, default=ALL, help="Try, or count plans, on these designs.")
@@ -59,7 +75,15 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument(
         "--workers", type=int, default=2, metavar="N", help="Clusters side by side in the stage of the rest."
     )
-    parser.add_argument("--campaign-minutes", type=float, default=10.0, help="The minutes of each campaign.")
+    parser.add_argument(
+        "--campaign-minutes", type=float, help="The minutes of each campaign: 10, and 15 for campaigns alone."
+    )
+    parser.add_argument(
+        "--sample",
+        type=int,
+        metavar="N",
+        help="campaign: try N defects on their designs, taken by chance.",
+    )
     parser.add_argument("--plans", type=int, default=20, help="clean: plans on each design.")
     parser.add_argument(
         "--count",
@@ -69,9 +93,10 @@ def _parser() -> argparse.ArgumentParser:
         metavar="SUMMARY",
         help="clean: run nothing, and count the plans of campaigns that were run, from each summary.json.",
     )
-    parser.add_argument("--seed", type=int, default=1, help="The seed of scenarios and campaigns.")
+    parser.add_argument("--seed", type=int, default=1, help="The seed of scenarios, campaigns and the draw.")
     parser.add_argument("--runs", type=Path, default=ROOT / "runs" / "mutation", help="The folder of the run folders.")
     parser.add_argument("--record", type=Path, default=TRIALS, help="The record of trials.")
+    parser.add_argument("--campaign-record", type=Path, default=CAMPAIGNS, help="The record of campaigns alone.")
     parser.add_argument("--clean-record", type=Path, default=CLEAN_PLANS, help="The record of clean plans.")
     parser.add_argument("--page", type=Path, default=page.PAGE, help="The page to write.")
     return parser
@@ -79,7 +104,7 @@ def _parser() -> argparse.ArgumentParser:
 
 def _try_defects(options: argparse.Namespace) -> None:
     rows = _chosen(options)
-    bench = Bench(options.runs, _commit(), options.campaign_minutes, options.seed, options.workers)
+    bench = Bench(options.runs, _commit(), options.campaign_minutes or 10.0, options.seed, options.workers)
     until = time.monotonic() + options.minutes * 60
     for stage in options.stages:
         if options.again:
@@ -131,17 +156,44 @@ def _trials(bench: Bench, row: Standing, stage: Stage, how: Sequence[str]) -> It
 
 
 def _chosen(options: argparse.Namespace) -> list[Standing]:
+    planted = _shard(options, _candidates(options))
+    return [row for row in standings(read_trials(options.record)) if (row.defect, row.design) in planted]
+
+
+def _candidates(options: argparse.Namespace) -> list[Planted]:
     if unknown := set(options.only or ()) - DEFECTS.keys():
         raise SystemExit(f"there is no defect {', '.join(sorted(unknown))}: each is a module of tests/mutants")
-    rows = [
-        row
-        for row in standings(read_trials(options.record))
-        if row.design in options.design and (not options.only or row.defect.name in options.only)
-    ]
-    if options.shard is not None:
-        mine = options.shard.select({f"{row.defect.name}/{row.design}": 60.0 for row in rows})
-        rows = [row for row in rows if f"{row.defect.name}/{row.design}" in mine]
-    return rows
+    defects = [DEFECTS[name] for name in options.only or DEFECTS]
+    return [(defect, design) for defect in defects for design in defect.designs if design in options.design]
+
+
+def _shard(options: argparse.Namespace, candidates: Sequence[Planted]) -> Sequence[Planted]:
+    if options.shard is None:
+        return candidates
+    mine = options.shard.select({f"{defect.name}/{design}": 60.0 for defect, design in candidates})
+    return [(defect, design) for defect, design in candidates if f"{defect.name}/{design}" in mine]
+
+
+def _try_campaigns(options: argparse.Namespace) -> None:
+    candidates = _candidates(options)
+    sampled = draw(candidates, options.seed, options.sample)
+    minutes, commit = options.campaign_minutes or 15.0, _commit()
+    alone = CampaignsAlone(options.runs, commit, options.seed, len(sampled), len(candidates), minutes)
+    tried = {
+        (trial.defect, trial.design)
+        for trial in read_campaigns(options.campaign_record)
+        if (trial.commit, trial.seed) == (commit, options.seed) and not options.again
+    }
+    until = time.monotonic() + options.minutes * 60
+    for defect, design in _shard(options, sampled):
+        if time.monotonic() > until:
+            return
+        if (defect.name, design) in tried:
+            continue
+        print(f"campaign {defect.name} on {design} …", flush=True)
+        trial = alone.attempt(defect, design)
+        append(options.campaign_record, trial)
+        print(f"{'':<9}{trial.outcome.value} in {trial.seconds:.0f} s  {trial.plans} plans  {trial.message[:160]}")
 
 
 def _count_clean_plans(options: argparse.Namespace) -> None:

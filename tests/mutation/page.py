@@ -6,7 +6,9 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from tests.mutants.catalogue import DEFECTS
-from tests.mutation.record import CleanPlans, Outcome, Stage, Trial
+from tests.mutation.campaigns_page import campaigns_alone
+from tests.mutation.markdown import table
+from tests.mutation.record import CampaignTrial, CleanPlans, Outcome, Stage, Trial
 from tests.mutation.standing import Standing, share
 from tests.mutation.survivors import ALARM_ROOTS, UNSEEN_BECAUSE
 
@@ -20,19 +22,22 @@ HEAD = """# Does it see what is broken?
 This page is written by `make mutation`, from the record `tests/mutation/trials.jsonl`. Each defect of
 `tests/mutants` is planted into the reference cluster and tried: by its unit test; by the scenarios that ask a rule
 which it breaks, then by all others; and, where no scenario catches it, by a campaign of ten minutes. Caught means the
-verdict violation, and nothing less. A row that has not been run to its end says so.
+verdict violation, and nothing less. A row that has not been run to its end says so. What campaigns find without any
+scenario is measured apart.
 """
 
 
-def write(rows: Sequence[Standing], clean: Sequence[CleanPlans], page: Path = PAGE) -> None:
-    page.write_text("\n".join(_lines(rows, clean)) + "\n", "utf-8")
+def write(
+    rows: Sequence[Standing], clean: Sequence[CleanPlans], campaigns: Sequence[CampaignTrial], page: Path = PAGE
+) -> None:
+    page.write_text("\n".join(_lines(rows, clean, campaigns)) + "\n", "utf-8")
 
 
-def _lines(rows: Sequence[Standing], clean: Sequence[CleanPlans]) -> Iterator[str]:
+def _lines(rows: Sequence[Standing], clean: Sequence[CleanPlans], campaigns: Sequence[CampaignTrial]) -> Iterator[str]:
     yield HEAD
-    yield from _table(("", "number"), ([text, str(number)] for text, number in share(rows)))
+    yield from table(("", "number"), ([text, str(number)] for text, number in share(rows)))
     yield "\n## Defects\n"
-    yield from _table(
+    yield from table(
         ("defect", "in Kafka", "design", "unit test", "scenario", "campaign"),
         (
             [
@@ -56,6 +61,8 @@ def _lines(rows: Sequence[Standing], clean: Sequence[CleanPlans]) -> Iterator[st
     for name, designs in survivors.items():
         why = UNSEEN_BECAUSE.get(name, "Not explained yet")
         yield f"- **{name}** on {', '.join(designs)}: {DEFECTS[name].text} {why}."
+    yield "\n## Campaigns alone\n"
+    yield from campaigns_alone(campaigns)
     yield "\n## False alarms\n"
     yield from _clean(clean)
 
@@ -68,7 +75,7 @@ def _clean(clean: Sequence[CleanPlans]) -> Iterator[str]:
         "cluster.\n"
     )
     targets = dict.fromkeys(each.target for each in clean)
-    yield from _table(
+    yield from table(
         ("target", "plans", "pass", "violation", "infrastructure", "inconclusive"),
         (
             [
@@ -132,10 +139,3 @@ def _issue(kafka: str) -> str:
     if kafka.startswith("KAFKA-"):
         return f"[{kafka}]({ISSUES}{kafka})"
     return kafka
-
-
-def _table(head: Sequence[str], rows: Iterator[list[str]]) -> Iterator[str]:
-    yield f"| {' | '.join(head)} |"
-    yield f"|{' --- |' * len(head)}"
-    for row in rows:
-        yield f"| {' | '.join(row)} |"

@@ -10,6 +10,7 @@ from pathlib import Path
 
 TRIALS = Path(__file__).with_name("trials.jsonl")
 CLEAN_PLANS = Path(__file__).with_name("clean_plans.jsonl")
+CAMPAIGNS = Path(__file__).with_name("campaigns.jsonl")
 
 
 class Stage(StrEnum):
@@ -62,6 +63,37 @@ class CleanPlans:
     date: str
 
 
+@dataclass(frozen=True)
+class CampaignTrial:
+    """One attempt to catch a defect by campaigns alone, without scenarios."""
+
+    defect: str
+    design: str
+    commit: str
+    seed: int
+    """It decided the draw, and the plans of each campaign."""
+    sample: int
+    """The number of defects on their designs that were to be tried, of `total`."""
+    total: int
+    minutes: float
+    """The time after which no further plan was to begin."""
+    outcome: Outcome
+    plans: int
+    """Plans that were judged."""
+    seconds: float
+    """The time of the campaigns, without the replays."""
+    plan: str
+    """The plan that is red, by its scenario; empty without one that counts."""
+    without: str
+    """The verdict of the newest red plan without the defect; empty without a red plan."""
+    alarms: int
+    """Plans that are red without the defect too. They do not count."""
+    rules: tuple[str, ...]
+    message: str
+    load: float
+    """The load average of the machine over 5 minutes at the end, for each core."""
+
+
 def read_trials(path: Path = TRIALS) -> list[Trial]:
     return [
         Trial(
@@ -80,7 +112,14 @@ def read_clean_plans(path: Path = CLEAN_PLANS) -> list[CleanPlans]:
     return [CleanPlans(**{**line, "alarms": tuple(line["alarms"])}) for line in _lines(path)]
 
 
-def append(path: Path, entry: Trial | CleanPlans) -> None:
+def read_campaigns(path: Path = CAMPAIGNS) -> list[CampaignTrial]:
+    return [
+        CampaignTrial(**{**line, "outcome": Outcome(line["outcome"]), "rules": tuple(line["rules"])})
+        for line in _lines(path)
+    ]
+
+
+def append(path: Path, entry: Trial | CleanPlans | CampaignTrial) -> None:
     """Append an entry in one write, so that shards may share a record."""
     with path.open("a", encoding="utf-8") as file:
         file.write(json.dumps(asdict(entry)) + "\n")

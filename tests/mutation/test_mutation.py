@@ -65,7 +65,7 @@ def test_the_page_says_what_was_not_run_and_counts_the_clean_plans(tmp_path: Pat
     append(clean, CleanPlans(QUORUM, 1, 20, 18, 0, 1, ("seed 7: lost",), "abc", "2026-11-23"))
     rows = [Standing(DEFECT, QUORUM), Standing(DEFECT, ZK)]
     rows[1].trials.append(trial(Stage.ASKED, "two-leaders", Outcome.CAUGHT, ZK, ("HW-03", "HW-04")))
-    page.write(rows, read_clean_plans(clean), tmp_path / "page.md")
+    page.write(rows, read_clean_plans(clean), [], tmp_path / "page.md")
     text = (tmp_path / "page.md").read_text("utf-8")
     assert "| quorum | not run yet | not run yet | not run yet |" in text
     assert "| zk-controller | not run yet | `two-leaders`: HW-03, HW-04 |  |" in text

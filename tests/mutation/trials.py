@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 import signal
 import subprocess
@@ -19,6 +18,7 @@ from fencepost.suites.scenarios import scenarios_for
 from fencepost.suites.target_facts import TargetFacts
 from tests.mutants.defect import Defect
 from tests.mutants.planting import VARIABLE
+from tests.mutation.campaign_run import is_judged, is_red, plans_until_red
 from tests.mutation.record import Outcome, Stage, Trial
 from tests.mutation.suite_run import ended_runs, selection
 
@@ -50,7 +50,7 @@ class Bench:
         begun = time.monotonic()
         command = [sys.executable, "-m", "pytest", "-q", "-x", "-m", "not integration", *LEAN]
         command += ["-p", "tests.mutants.planting", defect.unit]
-        ended, output = _run(command, _environment(defect), UNIT_TIMEOUT)
+        ended, output = _run(command, environment_with(defect), UNIT_TIMEOUT)
         red = [line for line in output.splitlines() if line.startswith(("FAILED tests/", "ERROR tests/"))]
         outcome = {0: Outcome.MISSED, 1: Outcome.CAUGHT}.get(ended, Outcome.UNJUDGED)
         test = red[0].split()[1] if red else defect.unit
@@ -62,7 +62,7 @@ class Bench:
         runs = self.runs / f"{defect.name}-{design}"
         command = [*PROGRAM, "run", slug, "--target", design, "--seed", str(self.seed), "--runs", str(runs), "--json"]
         before = set(runs.glob("*/verdict.json"))
-        _, output = _run(command, _environment(defect), SCENARIO_TIMEOUT)
+        _, output = _run(command, environment_with(defect), SCENARIO_TIMEOUT)
         made = [RunVerdict.load(path) for path in set(runs.glob("*/verdict.json")) - before]
         if not made:
             return self._trial(defect, design, stage, slug, Outcome.UNJUDGED, begun, message=output.strip()[-200:])
@@ -79,7 +79,7 @@ class Bench:
         command += ["--seed", str(self.seed), "--runs", str(runs), "--annotations", "none"]
         within = SCENARIO_TIMEOUT * (1 + len(slugs) / self.workers)
         left = dict.fromkeys(slugs)
-        for verdict in ended_runs(command, runs, ROOT, _environment(defect), within):
+        for verdict in ended_runs(command, runs, ROOT, environment_with(defect), within):
             left.pop(verdict.scenario, None)
             outcome = _outcome(verdict)
             trial = self._trial(defect, design, stage, verdict.scenario, outcome, begun, verdict)
@@ -95,21 +95,11 @@ class Bench:
         runs = self.runs / f"{defect.name}-{design}-campaign"
         command = [*PROGRAM, "campaign", design, "--minutes", str(self.campaign_minutes), "--workers", "1"]
         command += ["--seed", str(self.seed), "--runs", str(runs)]
-        process = subprocess.Popen(
-            command, cwd=ROOT, env=_environment(defect), stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
-        )
-        try:
-            while process.poll() is None and not any(_red(each) for each in _outcomes(runs)):
-                time.sleep(1.0)
-        finally:
-            if process.poll() is None:
-                process.send_signal(signal.SIGINT)
-            process.wait()
-        found = _outcomes(runs)
-        red = next((each for each in found if _red(each)), None)
-        judged = [each for each in found if each["verdict"] in (Verdict.PASS.value, Verdict.VIOLATION.value)]
+        outcomes = plans_until_red(command, runs, ROOT, environment_with(defect))
+        red = next(filter(is_red, outcomes), None)
+        judged = [each for each in outcomes if is_judged(each)]
         outcome = Outcome.CAUGHT if red else Outcome.MISSED if judged else Outcome.UNJUDGED
-        verdict = RunVerdict.load(Path(str(red["run"])) / "verdict.json") if red and red.get("run") else None
+        verdict = RunVerdict.load(Path(red["run"]) / "verdict.json") if red and red["run"] else None
         how = f"seed {red['seed']}" if red else f"seeds of {self.seed}"
         return self._trial(defect, design, Stage.CAMPAIGN, how, outcome, begun, verdict, plans=len(judged))
 
@@ -125,8 +115,6 @@ class Bench:
         message: str = "",
         plans: int = 0,
     ) -> Trial:
-        broken = verdict.of(Verdict.VIOLATION) if verdict is not None else ()
-        rules = dict.fromkeys(each.requirement or each.check for each in broken)
         said = message or (f"{verdict.verdict.value}: {verdict.headline}" if verdict is not None else "")
         return Trial(
             defect=defect.name,
@@ -134,8 +122,8 @@ class Bench:
             stage=stage,
             how=how,
             outcome=outcome,
-            rules=tuple(rules),
-            message=" ".join(said.replace(f"{self.runs.absolute()}/", "").split())[:300],
+            rules=broken_rules(verdict) if verdict is not None else (),
+            message=in_one_line(said, self.runs),
             seconds=round(time.monotonic() - begun, 1),
             commit=self.commit,
             plans=plans,
@@ -171,21 +159,18 @@ def _outcome(verdict: RunVerdict) -> Outcome:
     return known.get(verdict.verdict, Outcome.UNJUDGED)
 
 
-def _environment(defect: Defect | None) -> Mapping[str, str]:
+def broken_rules(verdict: RunVerdict) -> tuple[str, ...]:
+    """Return the rules of the violations, or the checks of those that name none."""
+    return tuple(dict.fromkeys(each.requirement or each.check for each in verdict.of(Verdict.VIOLATION)))
+
+
+def in_one_line(message: str, runs: Path) -> str:
+    """Return the begin of a message, without the folder of the runs."""
+    return " ".join(message.replace(f"{runs.absolute()}/", "").split())[:300]
+
+
+def environment_with(defect: Defect | None) -> Mapping[str, str]:
     return {**os.environ, VARIABLE: defect.name if defect is not None else ""}
-
-
-def _outcomes(runs: Path) -> list[dict[str, object]]:
-    """Return the outcomes of the campaign's plans so far, as its summary has them."""
-    summaries = sorted(runs.glob("campaign-*/summary.json"), key=lambda path: path.stat().st_mtime)
-    try:
-        return json.loads(summaries[-1].read_text("utf-8"))["outcomes"] if summaries else []
-    except ValueError:
-        return []  # it is being written
-
-
-def _red(outcome: dict[str, object]) -> bool:
-    return outcome["verdict"] == Verdict.VIOLATION.value
 
 
 def _run(command: list[str], environment: Mapping[str, str], within: float) -> tuple[int, str]:

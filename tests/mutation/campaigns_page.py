@@ -1,0 +1,71 @@
+"""The section of the page about campaigns alone, made from the record."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterator, Mapping, Sequence
+from statistics import median
+
+from fencepost.harness.reproduction.replaying import wilson
+from tests.mutation.markdown import table
+from tests.mutation.record import CampaignTrial, Outcome
+
+INTRODUCTION = """Each defect is tried by random plans alone, without scenarios, until the first violation
+(`make mutation ARGS=campaign`; the record is `tests/mutation/campaigns.jsonl`). The plan that is red runs once more
+without the defect, and counts only if it is no violation there. Plans that are red there too are alarms: the trial goes
+on after them. A trial whose plans were all inconclusive, or failed with the machine, is unjudged and in no share. The
+seed alone decides the order of trials and the plans of each, so those that were tried are a sample by chance too. Plans
+and minutes of a share are medians over what was caught."""
+
+COLUMNS = ("judged", "caught", "share (95 % interval)", "plans until caught", "minutes", "unjudged", "alarms")
+
+
+def campaigns_alone(trials: Sequence[CampaignTrial]) -> Iterator[str]:
+    yield INTRODUCTION
+    series: dict[tuple[str, int, int, int, float], list[CampaignTrial]] = defaultdict(list)
+    for trial in trials:
+        series[trial.commit, trial.seed, trial.sample, trial.total, trial.minutes].append(trial)
+    for (commit, seed, sample, total, minutes), tried in series.items():
+        which = f"a sample of {sample} of" if sample < total else "all"
+        loads = [trial.load for trial in tried]
+        yield f"\n### Commit {commit}, seed {seed}\n"
+        yield (
+            f"{len(tried)} of {sample} were tried, from {which} {total} defects on their designs; {minutes:g} minutes "
+            f"for each, on a machine with a load of {min(loads):g} to {max(loads):g} for each core.\n"
+        )
+        designs = sorted({trial.design for trial in tried})
+        yield from _shares(
+            "design", {design: [trial for trial in tried if trial.design == design] for design in designs}
+        )
+        yield ""
+        yield from table(("defect", "design", "caught", "plans", "minutes"), map(_row, tried))
+
+
+def _shares(by: str, groups: Mapping[str, Sequence[CampaignTrial]]) -> Iterator[str]:
+    rows = [*groups.items(), ("all", [trial for group in groups.values() for trial in group])]
+    yield from table((by, *COLUMNS), ([name, *_share(tried)] for name, tried in rows))
+
+
+def _share(tried: Sequence[CampaignTrial]) -> Iterator[str]:
+    caught = [trial for trial in tried if trial.outcome is Outcome.CAUGHT]
+    judged = [trial for trial in tried if trial.outcome is not Outcome.UNJUDGED]
+    low, high = wilson(len(caught), len(judged))
+    yield str(len(judged))
+    yield str(len(caught))
+    yield f"{len(caught) / len(judged):.0%} ({low:.0%} to {high:.0%})" if judged else ""
+    yield f"{median(trial.plans for trial in caught):g}" if caught else ""
+    yield f"{median(trial.seconds for trial in caught) / 60:.1f}" if caught else ""
+    yield str(len(tried) - len(judged))
+    yield str(sum(trial.alarms for trial in tried))
+
+
+def _row(trial: CampaignTrial) -> Sequence[str]:
+    defect = f"[{trial.defect}](../tests/mutants/{trial.defect}.py)"
+    return defect, trial.design, _caught(trial), str(trial.plans), f"{trial.seconds / 60:.1f}"
+
+
+def _caught(trial: CampaignTrial) -> str:
+    if trial.outcome is Outcome.CAUGHT:
+        return f"`{trial.plan}`: {', '.join(trial.rules)}; without the defect {trial.without}"
+    said = "no" if trial.outcome is Outcome.MISSED else "unjudged"
+    return f"{said}; alarms: {trial.alarms}" if trial.alarms else said
