@@ -22,7 +22,7 @@ class Evaluation:
     """A condition of one run, with its references resolved: the leader, for example, may change while the run waits.
 
     `holds` is asked whenever the observation changes. `seen` describes for a message what was observed in place of the
-    awaited state; `found` is what was measured, for the journal. All may raise UnresolvedRole.
+    awaited state; both may raise UnresolvedRole. `found` is what was measured, for the journal.
     """
 
     holds: Callable[[], bool]
