@@ -78,8 +78,11 @@ class _Comparer:
         objects = {name for each in self._descriptions for name in each.objects}
         effects = defaultdict[str, list[tuple[Sent, Effect]]](list)
         for sent in self._requests:
+            objects.update([effect.object for effect in self._kind.effects(sent, objects)])
+        for (
+            sent
+        ) in self._requests:  # now with the objects of later ones: a request that is late may be about these, too
             for effect in self._kind.effects(sent, objects):
-                objects.add(effect.object)
                 effects[effect.object].append((sent, effect))
         for name in sorted(objects):
             initial, known_since = self._initial(name, begin)

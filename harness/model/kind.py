@@ -69,7 +69,7 @@ class Kind(ABC):
 
     @abstractmethod
     def effects(self, sent: Sent, objects: Collection[str]) -> Iterator[Effect]:
-        """Yield what a request does to each object. `objects` are all that were described or named before."""
+        """Yield what a request does to each object. `objects` are all that were described or named."""
 
     def fits(self, state: State, seen: State) -> Iterator[State]:
         """Yield the state that is known after a description, none if it contradicts `state`."""

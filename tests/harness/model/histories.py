@@ -49,10 +49,7 @@ class Cluster:
     def describe(self, nodes: Sequence[str] = ("a", "b")) -> None:
         objects = {name: self.show(state) for name, state in self.states.items() if state != self.kind.absent}
         name = f"look-{len(self.checkpoints)}"
-        scope = None if self.kind.name == "topics" else sorted(self.states)
-        descriptions = [
-            Description(self.kind.name, node, dict(objects), self._tick(), self._tick(), scope) for node in nodes
-        ]
+        descriptions = [Description(self.kind.name, node, dict(objects), self._tick(), self._tick()) for node in nodes]
         self.checkpoints.append(Checkpoint(name, descriptions))
 
     def compare(self) -> Comparison:
