@@ -182,13 +182,13 @@ def _try_campaigns(options: argparse.Namespace) -> None:
     tried = {
         (trial.defect, trial.design)
         for trial in read_campaigns(options.campaign_record)
-        if (trial.commit, trial.seed) == (commit, options.seed) and not options.again
+        if (trial.commit, trial.seed) == (commit, options.seed) and trial.outcome is not Outcome.UNJUDGED
     }
     until = time.monotonic() + options.minutes * 60
     for defect, design in _shard(options, sampled):
         if time.monotonic() > until:
             return
-        if (defect.name, design) in tried:
+        if (defect.name, design) in tried and not options.again:
             continue
         print(f"campaign {defect.name} on {design} …", flush=True)
         trial = alone.attempt(defect, design)

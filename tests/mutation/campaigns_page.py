@@ -22,10 +22,11 @@ COLUMNS = ("judged", "caught", "share (95 % interval)", "plans until caught", "m
 
 def campaigns_alone(trials: Sequence[CampaignTrial]) -> Iterator[str]:
     yield INTRODUCTION
-    series: dict[tuple[str, int, int, int, float], list[CampaignTrial]] = defaultdict(list)
-    for trial in trials:
-        series[trial.commit, trial.seed, trial.sample, trial.total, trial.minutes].append(trial)
-    for (commit, seed, sample, total, minutes), tried in series.items():
+    series: dict[tuple[str, int, int, int, float], dict[tuple[str, str], CampaignTrial]] = defaultdict(dict)
+    for trial in trials:  # the newest counts
+        series[trial.commit, trial.seed, trial.sample, trial.total, trial.minutes][trial.defect, trial.design] = trial
+    for (commit, seed, sample, total, minutes), newest in series.items():
+        tried = list(newest.values())
         which = f"a sample of {sample} of" if sample < total else "all"
         loads = [trial.load for trial in tried]
         yield f"\n### Commit {commit}, seed {seed}\n"

@@ -83,8 +83,11 @@ def test_the_page_has_the_share_of_each_design_with_its_interval(tmp_path: Path)
     )
     missed = replace(caught, outcome=Outcome.MISSED, plans=30, seconds=900.0, alarms=1, load=0.5)
     record = tmp_path / "campaigns.jsonl"
-    for trial in (caught, missed, replace(missed, design=ZK), replace(missed, outcome=Outcome.UNJUDGED)):
-        append(record, trial)
+    unjudged = replace(missed, outcome=Outcome.UNJUDGED)
+    trials = [caught, missed, replace(missed, design=ZK), unjudged]
+    for name, trial in zip(list(DEFECTS)[:4], trials, strict=True):
+        append(record, replace(unjudged, defect=name, design=trial.design, alarms=9))
+        append(record, replace(trial, defect=name))  # the newest counts
     text = "\n".join(campaigns_alone(read_campaigns(record)))
     assert "4 of 60 were tried, from a sample of 60 of 204" in text and "a load of 0.5 to 2.5" in text
     assert "| quorum | 2 | 1 | 50% (9% to 91%) | 4 | 1.5 | 1 | 2 |" in text
