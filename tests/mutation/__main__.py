@@ -10,7 +10,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from fencepost.harness.conformance.shards import Shard
-from tests.mutants.catalogue import DEFECTS
+from tests.mutants.catalogue import DEFECTS, UNKNOWN
 from tests.mutants.defect import ALL
 from tests.mutation import page
 from tests.mutation.campaigns import CampaignsAlone, Planted, draw
@@ -96,6 +96,9 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--seed", type=int, default=1, help="The seed of scenarios, campaigns and the draw.")
     parser.add_argument("--runs", type=Path, default=ROOT / "runs" / "mutation", help="The folder of the run folders.")
     parser.add_argument("--record", type=Path, default=TRIALS, help="The record of trials.")
+    parser.add_argument(
+        "--unknown", action="store_true", help="campaign: try the defects that no scenario was written for."
+    )
     parser.add_argument("--campaign-record", type=Path, default=CAMPAIGNS, help="The record of campaigns alone.")
     parser.add_argument("--clean-record", type=Path, default=CLEAN_PLANS, help="The record of clean plans.")
     parser.add_argument("--page", type=Path, default=page.PAGE, help="The page to write.")
@@ -161,9 +164,10 @@ def _chosen(options: argparse.Namespace) -> list[Standing]:
 
 
 def _candidates(options: argparse.Namespace) -> list[Planted]:
-    if unknown := set(options.only or ()) - DEFECTS.keys():
-        raise SystemExit(f"there is no defect {', '.join(sorted(unknown))}: each is a module of tests/mutants")
-    defects = [DEFECTS[name] for name in options.only or DEFECTS]
+    catalogue = UNKNOWN if options.unknown else DEFECTS
+    if missing := set(options.only or ()) - catalogue.keys():
+        raise SystemExit(f"there is no defect {', '.join(sorted(missing))}: each is a module of tests/mutants")
+    defects = [catalogue[name] for name in options.only or catalogue]
     return [(defect, design) for defect in defects for design in defect.designs if design in options.design]
 
 

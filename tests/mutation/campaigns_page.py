@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from statistics import median
 
 from fencepost.harness.reproduction.replaying import wilson
+from tests.mutants.catalogue import UNKNOWN
 from tests.mutation.markdown import table
 from tests.mutation.record import CampaignTrial, Outcome
 
@@ -22,29 +23,36 @@ COLUMNS = ("judged", "caught", "share (95 % interval)", "plans until caught", "m
 
 def campaigns_alone(trials: Sequence[CampaignTrial]) -> Iterator[str]:
     yield INTRODUCTION
-    series: dict[tuple[str, int, int, int, float], dict[tuple[str, str], CampaignTrial]] = defaultdict(dict)
-    for trial in trials:  # the newest counts
-        series[trial.commit, trial.seed, trial.sample, trial.total, trial.minutes][trial.defect, trial.design] = trial
-    for (commit, seed, sample, total, minutes), newest in series.items():
+    series: dict[tuple[str, int, int, int, float, bool], dict[tuple[str, str], CampaignTrial]] = defaultdict(dict)
+    for trial in trials:
+        settings = (trial.commit, trial.seed, trial.sample, trial.total, trial.minutes, trial.defect in UNKNOWN)
+        series[settings][trial.defect, trial.design] = trial  # the newest counts
+    for (commit, seed, sample, total, minutes, unknown), newest in series.items():
         tried = list(newest.values())
         which = f"a sample of {sample} of" if sample < total else "all"
+        named = "defects that no scenario was written for," if unknown else "defects"
         loads = [trial.load for trial in tried]
         yield f"\n### Commit {commit}, seed {seed}\n"
         yield (
-            f"{len(tried)} of {sample} were tried, from {which} {total} defects on their designs; {minutes:g} minutes "
-            f"for each, on a machine with a load of {min(loads):g} to {max(loads):g} for each core.\n"
+            f"{len(tried)} of {sample} were tried, from {which} {total} {named} on their designs; {minutes:g} "
+            f"minutes for each, on a machine with a load of {min(loads):g} to {max(loads):g} for each core.\n"
         )
-        designs = sorted({trial.design for trial in tried})
-        yield from _shares(
-            "design", {design: [trial for trial in tried if trial.design == design] for design in designs}
-        )
+        yield from _shares("design", lambda trial: trial.design, tried)
+        if unknown:
+            yield ""
+            yield from _shares("kind", _kind, tried)
         yield ""
         yield from table(("defect", "design", "caught", "plans", "minutes"), map(_row, tried))
 
 
-def _shares(by: str, groups: Mapping[str, Sequence[CampaignTrial]]) -> Iterator[str]:
-    rows = [*groups.items(), ("all", [trial for group in groups.values() for trial in group])]
-    yield from table((by, *COLUMNS), ([name, *_share(tried)] for name, tried in rows))
+def _shares(by: str, group: Callable[[CampaignTrial], str], tried: Sequence[CampaignTrial]) -> Iterator[str]:
+    groups = {name: [trial for trial in tried if group(trial) == name] for name in sorted(set(map(group, tried)))}
+    yield from table((by, *COLUMNS), ([name, *_share(trials)] for name, trials in {**groups, "all": tried}.items()))
+
+
+def _kind(trial: CampaignTrial) -> str:
+    kind = UNKNOWN[trial.defect].kind
+    return kind.value if kind is not None else ""
 
 
 def _share(tried: Sequence[CampaignTrial]) -> Iterator[str]:
@@ -61,7 +69,7 @@ def _share(tried: Sequence[CampaignTrial]) -> Iterator[str]:
 
 
 def _row(trial: CampaignTrial) -> Sequence[str]:
-    defect = f"[{trial.defect}](../tests/mutants/{trial.defect}.py)"
+    defect = f"[{trial.defect}](../tests/mutants/{trial.defect.replace('.', '/')}.py)"
     return defect, trial.design, _caught(trial), str(trial.plans), f"{trial.seconds / 60:.1f}"
 
 

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.mutants.catalogue import DEFECTS
+from tests.mutants.catalogue import DEFECTS, UNKNOWN
 from tests.mutants.defect import QUORUM, ZK
 from tests.mutation.campaigns import CampaignsAlone, draw
 from tests.mutation.campaigns_page import campaigns_alone
@@ -76,15 +76,17 @@ def test_without_a_red_plan_a_defect_is_missed_if_any_plan_was_judged(
     assert attempt(tmp_path, {"random-1": (verdict, "")}).outcome is outcome
 
 
+CAUGHT = CampaignTrial(
+    *(DEFECT.name, QUORUM, "abc", 32, 60, 204, 15.0, Outcome.CAUGHT, 4, 90.0, "random-7", "pass", 0),
+    *(("HW-04",), "lost", 2.5),
+)
+
+
 def test_the_page_has_the_share_of_each_design_with_its_interval(tmp_path: Path) -> None:
-    caught = CampaignTrial(
-        *(DEFECT.name, QUORUM, "abc", 32, 60, 204, 15.0, Outcome.CAUGHT, 4, 90.0, "random-7", "pass", 0),
-        *(("HW-04",), "lost", 2.5),
-    )
-    missed = replace(caught, outcome=Outcome.MISSED, plans=30, seconds=900.0, alarms=1, load=0.5)
+    missed = replace(CAUGHT, outcome=Outcome.MISSED, plans=30, seconds=900.0, alarms=1, load=0.5)
     record = tmp_path / "campaigns.jsonl"
     unjudged = replace(missed, outcome=Outcome.UNJUDGED)
-    trials = [caught, missed, replace(missed, design=ZK), unjudged]
+    trials = [CAUGHT, missed, replace(missed, design=ZK), unjudged]
     for name, trial in zip(list(DEFECTS)[:4], trials, strict=True):
         append(record, replace(unjudged, defect=name, design=trial.design, alarms=9))
         append(record, replace(trial, defect=name))  # the newest counts
@@ -94,3 +96,12 @@ def test_the_page_has_the_share_of_each_design_with_its_interval(tmp_path: Path)
     assert "| zk-controller | 1 | 0 | 0% (0% to 79%) |  |  | 0 | 1 |" in text
     assert "| all | 3 | 1 | 33% (6% to 79%) | 4 | 1.5 | 1 | 3 |" in text
     assert "| quorum | `random-7`: HW-04; without the defect pass | 4 | 1.5 |" in text
+
+
+def test_unknown_defects_have_a_share_of_each_kind_beside_the_others() -> None:
+    unknown = next(iter(UNKNOWN.values()))
+    assert unknown.kind is not None
+    text = "\n".join(campaigns_alone([CAUGHT, replace(CAUGHT, defect=unknown.name, outcome=Outcome.MISSED)]))
+    assert text.count("### Commit abc, seed 32") == 2
+    assert f"| {unknown.kind.value} | 1 | 0 | 0% (0% to 79%) |  |  | 0 | 0 |" in text
+    assert text.count("| kind |") == 1
