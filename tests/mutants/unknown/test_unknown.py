@@ -1,10 +1,11 @@
-"""Each defect breaks what its test states, and is of a kind."""
+"""Each defect breaks what its test states, and is of a kind; no kind is left out."""
 
 from __future__ import annotations
 
 import inspect
 import os
 import traceback
+from collections import Counter
 from importlib import import_module
 from pathlib import Path
 
@@ -12,6 +13,7 @@ import pytest
 
 from fencepost.harness.catalogue import catalogue
 from tests.mutants.catalogue import UNKNOWN
+from tests.mutants.defect import Kind
 
 HOLDS, BROKEN, FAILED = range(3)
 
@@ -46,3 +48,8 @@ def test_a_defect_names_its_kind_its_designs_and_rules_that_exist() -> None:
     for defect in UNKNOWN.values():
         assert defect.kind is not None and defect.designs and not defect.scenarios, defect.name
         assert set(defect.rules) <= rules, defect.name
+
+
+def test_each_kind_has_five_defects_at_least() -> None:
+    kinds = Counter(defect.kind for defect in UNKNOWN.values())
+    assert all(kinds[kind] >= 5 for kind in Kind), kinds
