@@ -20,7 +20,7 @@ from fencepost.results.records.verdict import Basis, Finding
 CHECKS = {
     kind.name: Check(
         f"described-{kind.name}",
-        f"What is described as {kind.name} is not what was asked for",
+        f"What is described as {kind.name} is not what requests led to",
         kind.requirement,
         Basis.ABSENCE,
     )

@@ -91,9 +91,11 @@ def _of_node(
 ) -> Iterator[Description]:
     """Yield what a node describes. What it does not answer, or has no request for, is not judged."""
     now = context.journal.now
+    metadata_topic = context.cluster.target.file.dialect.metadata_topic
+    scope = Scope(sorted(topics), context.plan.node(node).id, metadata_topic)
     try:
         with context.clients.connect(node, listener, ANSWER_SECONDS) as connection:
-            for question in kind.questions(Scope(sorted(topics), context.plan.node(node).id)):
+            for question in kind.questions(scope):
                 begun = now()
                 objects = kind.read(question, _ask(connection, question))
                 if objects is not None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from enum import Enum
 from typing import Any, ClassVar
 
@@ -28,8 +28,8 @@ class Scope:
     """All topics that are there or were named by a request."""
     node_id: int = -1
     """The id of the node that is asked."""
-    objects: Mapping[str, Sequence[str]] = field(default_factory=dict)
-    """By kind, the objects that requests have named."""
+    metadata_topic: str = ""
+    """The name of the metadata log in requests."""
 
 
 @dataclass(frozen=True)

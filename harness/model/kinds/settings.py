@@ -102,18 +102,20 @@ class _OfResources(Kind):
         """Return the object of a resource."""
 
     def read(self, question: Question, answer: Mapping[str, Any]) -> Mapping[str, Any] | None:
-        return {
-            self.object_of(result["resource_name"]): {
-                setting["name"]: ANY if setting["is_sensitive"] else _canonical(setting["value"] or "")
-                for setting in result["configs"]
-                if setting.get("config_source") == self._source_of(result["resource_name"])
-            }
-            for result in answer["results"]
-            if not result["error_code"]
-        }
+        """Return the settings by their sources. One with another value than its first source says is listed, too."""
+        seen: dict[str, dict[str, str]] = {}
+        for result in answer["results"]:
+            if result["error_code"]:
+                continue
+            for object, source in self._sources(result["resource_name"]):
+                settings = seen.setdefault(object, {})
+                for setting in result["configs"]:
+                    settings |= _from(source, setting)
+        return seen
 
-    def _source_of(self, resource: str) -> int:
-        return self.source
+    def _sources(self, resource: str) -> Iterator[tuple[str, int]]:
+        """Yield the objects that the description of a resource tells of, each with the source of its settings."""
+        yield self.object_of(resource), self.source
 
     def state(self, seen: Any) -> State:
         return frozenset(seen.items())
@@ -123,15 +125,7 @@ class _OfResources(Kind):
             yield from super().fits(state, seen)
             return
         known, shown = dict(_settings(state)), dict(_settings(seen))
-        if known.keys() == shown.keys() and all(
-            ANY
-            in (
-                known[key],
-                shown[key],
-            )
-            or known[key] == shown[key]
-            for key in known
-        ):
+        if known.keys() == shown.keys() and all(known[key] in (ANY, shown[key]) or shown[key] == ANY for key in known):
             yield frozenset({key: shown[key] if known[key] == ANY else known[key] for key in known}.items())
 
     def says(self, state: State) -> str:
@@ -211,13 +205,15 @@ class BrokerSettings(_OfResources):
     def object_of(self, resource: str) -> str:
         return f"broker {resource}" if resource else ALL_BROKERS
 
-    def _source_of(self, resource: str) -> int:
-        return OF_BROKER if resource else OF_ALL_BROKERS
+    def _sources(self, resource: str) -> Iterator[tuple[str, int]]:
+        if resource:
+            yield self.object_of(resource), OF_BROKER
+        yield ALL_BROKERS, OF_ALL_BROKERS
 
     def questions(self, scope: Scope) -> Iterator[Question]:
-        resources = ["", str(scope.node_id)]
-        for resource in resources:
-            yield Question("describe_configs", _asking([(BROKER, resource)]), [self.object_of(resource)])
+        for resource in ("", str(scope.node_id)):
+            objects = [object for object, _ in self._sources(resource)]
+            yield Question("describe_configs", _asking([(BROKER, resource)]), objects)
 
     def effects(self, sent: Sent, objects: Collection[str]) -> Iterator[Effect]:
         yield from self._alterations(sent)
@@ -225,7 +221,22 @@ class BrokerSettings(_OfResources):
 
 def _asking(resources: Sequence[tuple[int, str]]) -> Mapping[str, Any]:
     asked = [{"resource_type": type, "resource_name": name, "configuration_keys": None} for type, name in resources]
-    return {"resources": asked, "include_synonyms": False, "include_documentation": False}
+    return {"resources": asked, "include_synonyms": True, "include_documentation": False}
+
+
+def _from(source: int, setting: Mapping[str, Any]) -> Mapping[str, str]:
+    """Return the value that a setting has from a source, by its name there; none if it has none from it."""
+    values = {each["source"]: each for each in setting.get("synonyms") or ()}
+    if setting.get("config_source") not in values:  # an answer without synonyms
+        values[setting.get("config_source")] = {"name": setting["name"], "value": setting["value"]}
+    if source not in values:
+        return {}
+    given = values[source]
+    hidden = setting.get("is_sensitive")
+    shown = {given["name"]: ANY if hidden else _canonical(given["value"] or "")}
+    if setting.get("config_source") == source and given["value"] != setting["value"] and not hidden:
+        shown[f"{setting['name']} in effect"] = str(setting["value"])
+    return shown
 
 
 def _settings(state: State) -> Settings:
