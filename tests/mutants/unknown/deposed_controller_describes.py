@@ -16,7 +16,7 @@ from tests.mutants.defect import QUORUM, Defect, Kind
 DEFECT = Defect(
     __name__,
     designs=(QUORUM,),
-    rules=("K631-14", "ADM-03"),
+    rules=("K631-16", "ADM-03"),
     scenarios=(),
     unit="tests/mutants/unknown/test_minority.py::test_a_controller_without_a_majority_describes_nothing",
     kind=Kind.MINORITY,

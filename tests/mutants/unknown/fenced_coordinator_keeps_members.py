@@ -13,7 +13,7 @@ from tests.mutants.unknown.ungated import serve_always
 DEFECT = Defect(
     __name__,
     designs=(QUORUM, ZK),
-    rules=("GRP-02", "CRD-01"),
+    rules=("K631-32", "GRP-02"),
     scenarios=(),
     unit="tests/mutants/unknown/test_minority.py::test_a_fenced_coordinator_answers_no_member",
     kind=Kind.MINORITY,

@@ -12,7 +12,7 @@ from tests.mutants.unknown.ungated import serve_always
 DEFECT = Defect(
     __name__,
     designs=(QUORUM, ZK),
-    rules=("GRP-01", "CRD-01"),
+    rules=("K631-32", "GRP-01"),
     scenarios=(),
     unit="tests/mutants/unknown/test_minority.py::test_a_fenced_coordinator_shows_no_offsets",
     kind=Kind.MINORITY,

@@ -9,7 +9,7 @@ from tests.mutants.unknown.ungated import serve_always
 DEFECT = Defect(
     __name__,
     designs=(QUORUM, ZK),
-    rules=("HW-03",),
+    rules=("K631-32",),
     scenarios=(),
     unit="tests/mutants/unknown/test_minority.py::test_a_fenced_leader_lists_no_offsets",
     kind=Kind.MINORITY,

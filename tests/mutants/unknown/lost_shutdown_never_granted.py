@@ -1,4 +1,4 @@
-"""A controller that grants a shutdown once: the broker that lost the answer is asked to stay (against K631-36).
+"""A controller that grants a shutdown once: the broker that lost the answer is asked to stay (against K631-37).
 
 Its id is free by then, and it waits with its end until a lease is over.
 """
@@ -14,7 +14,7 @@ from tests.mutants.defect import QUORUM, Defect, Kind
 DEFECT = Defect(
     __name__,
     designs=(QUORUM,),
-    rules=("K631-36",),
+    rules=("K631-37",),
     scenarios=(),
     unit="tests/mutants/unknown/test_lost_answer.py::test_a_shutdown_is_granted_again",
     kind=Kind.LOST_ANSWER,

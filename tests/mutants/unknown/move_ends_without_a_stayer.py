@@ -31,7 +31,8 @@ def apply() -> None:
         if not partition.adding or not set(partition.adding) <= set(partition.isr):
             return honest(partition, eligible)
         in_sync = [replica for replica in eligible if replica in partition.isr]
-        done = honest(replace(partition, isr=tuple({*partition.isr, *target})), in_sync)
+        away = [replica for replica in target if replica not in partition.isr]
+        done = honest(replace(partition, isr=(*partition.isr, *away)), in_sync)
         if done is not None:
             done.isr = [replica for replica in done.isr if replica in partition.isr]
         return done

@@ -1,6 +1,7 @@
-"""A coordinator that gives each member its assignment once: a repeated SyncGroup gets an empty one (against KIP-429).
+"""A coordinator that gives each member its assignment once: a repeated SyncGroup gets an empty one.
 
-A member that lost the answer goes on without partitions, and the group looks stable; none reads them (GRP-03).
+Kafka answers SyncGroup of a stable group with the assignment. A member that lost it goes on without partitions, and the
+group looks stable; none reads them (GRP-03).
 """
 
 from __future__ import annotations
