@@ -19,6 +19,7 @@ from fencepost.faults.disks.disk_slow import DiskSlowParameters
 from fencepost.faults.disks.log_dir import LogDirParameters
 from fencepost.faults.disks.power_loss import PowerLossParameters
 from fencepost.faults.disks.rename_error import RenameErrorParameters
+from fencepost.faults.disks.stale_blocks import StaleBlocksParameters
 from fencepost.faults.disks.torn_write import TornWriteParameters
 from fencepost.faults.identity.changed_id import ChangedIdParameters
 from fencepost.faults.identity.duplicate import DuplicateParameters

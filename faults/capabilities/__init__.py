@@ -24,6 +24,7 @@ from fencepost.faults.capabilities.disks import (
     LogDirs,
     LostWrites,
     Operation,
+    StaleBlock,
 )
 from fencepost.faults.capabilities.links import (
     BOTH,
@@ -85,6 +86,7 @@ __all__ = [
     "Processes",
     "RoundTrip",
     "Running",
+    "StaleBlock",
     "Stream",
     "Toxic",
     "Transfer",

@@ -114,6 +114,16 @@ class Flip:
     now: int
 
 
+@dataclass(frozen=True)
+class StaleBlock:
+    """A block of a file that was set back: `was` are its bytes just before, `now` those of an earlier time."""
+
+    file: str
+    offset: int
+    was: bytes
+    now: bytes
+
+
 class Disks(Protocol):
     """Break single operations on the log directories of a node whose plan says `disk: breakable`.
 
@@ -150,3 +160,23 @@ class Disks(Protocol):
 
     def read(self, node: str, file: str, offset: int) -> int | None:
         """Return one byte as a process reads it that opens the file now; None behind its end or without the file."""
+
+    def remember(self, node: str) -> float:
+        """Keep the earlier content of files from now on, if that has not begun. Return for how many seconds it is."""
+
+    def set_back(
+        self, node: str, file: str, age: float, *, first: int, count: int, behind_cuts: bool
+    ) -> Collection[StaleBlock]:
+        """Set blocks of the newest file that matches back to what they held `age` seconds ago; the file keeps its
+        length and its times. What the kernel has of it in its cache is forgotten.
+
+        At least to before the latest change. Of the blocks that were other then, `count` from the one with the number
+        `first`, which is counted round. `behind_cuts`: no matter if the file was cut since. Raise CapabilityError if
+        no block is known to have been other.
+        """
+
+    def set_forward(self, node: str, block: StaleBlock) -> bool:
+        """Undo it, if the block still is what it was set back to. False if it was cut or written anew."""
+
+    def on_disk(self, node: str, block: StaleBlock) -> bytes:
+        """Return the bytes in its place, read from the disk and past all caches; none without the file."""

@@ -5,28 +5,20 @@ from __future__ import annotations
 import random
 import time
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import ClassVar, Literal, Self
 
 from pydantic import model_validator
 
 from fencepost.faults.capabilities import Capability, CapabilityError, Cluster, Damage, Evidence, Running
+from fencepost.faults.disks.damage_fault import DamageFault
 from fencepost.faults.disks.rule_fault import Files
 from fencepost.faults.generation import BreakableCluster, GeneratedFault, one_holder
-from fencepost.faults.last_words import last_words
 from fencepost.faults.parameters import EndingMethod, FaultParameters, Milliseconds, NodeRef
-from fencepost.faults.processes.process_fault import ProcessFault, await_ready, generated, measured
+from fencepost.faults.processes.process_fault import generated, measured
 from fencepost.faults.processes.restored import back_up
 
 DamageName = Literal["lost", "cut", "garbage", "older"]
-Outcome = Literal["taken", "refused", "fatal later", "silent"]
-_AFTER: Mapping[Outcome, str] = {
-    "refused": "it refused the files and they were put back",
-    "fatal later": "it took the files, answered, and ended by itself; they were put back",
-    "silent": "it neither answered nor ended on the files, was ended, and they were put back",
-}
-OPENED_WITHIN = 5.0
-"""Seconds for a broker that answers to learn of its partitions from the controller, and to open them."""
 
 
 @dataclass(frozen=True)
@@ -93,7 +85,7 @@ class DamagedFileParameters(FaultParameters):
         return self
 
 
-class DamagedFile(ProcessFault):
+class DamagedFile(DamageFault):
     """The node is ended, and single files of its log directories are damaged before it starts again.
 
     Models a disk check that drops or cuts files, a sector that is lost, a tool that wrote over them, and a backup that
@@ -117,15 +109,13 @@ class DamagedFile(ProcessFault):
     weight = 5
 
     def __init__(self, cluster: Cluster, parameters: DamagedFileParameters) -> None:
-        super().__init__(cluster, (parameters.node,))
-        self.node = parameters.node
+        super().__init__(cluster, parameters.node)
         self.file = parameters.file
         self.damage = Damage(parameters.damage)
         self.how = parameters.how
         self.age_ms = 2000 if parameters.age_ms is None else parameters.age_ms
+        self.readable = self.damage in (Damage.LOST, Damage.OLDER)
         self.had: Mapping[str, str] = {}
-        self.outcome: Outcome = "taken"
-        self.last_words: Sequence[str] = ()
 
     @classmethod
     def generate(cls, rng: random.Random, cluster: BreakableCluster) -> GeneratedFault | None:
@@ -170,30 +160,5 @@ class DamagedFile(ProcessFault):
         data = {**measured({self.node: status}), "had": dict(self.had), "has": dict(has)}
         return Evidence(proven, "the files: they are not what the process had left", data)
 
-    def recover(self) -> None:
-        self.restart(self.node)
-
-    def verify_healed(self) -> Evidence:
-        ready = await_ready(self.cluster, self.names)
-        if self.outcome == "taken" and (outcome := self._outcome(ready)) != "taken":
-            self.outcome = outcome
-            self.last_words = last_words(self.cluster.processes.said(self.node)) or ("nothing",)
-            self.down(self.node)
-            self.cluster.directories.repair(self.node)
-            self.restart(self.node)
-            ready = await_ready(self.cluster, self.names)
-        how = ready.how if self.outcome == "taken" else f"{ready.how}, after {_AFTER[self.outcome]}"
-        return replace(ready, how=how, measured={**ready.measured, self.outcome: list(self.last_words)})
-
-    def _outcome(self, ready: Evidence) -> Outcome:
-        """Return what became of the files. A broker may answer before it opens its partitions."""
-        if self._ended():
-            return "fatal later" if ready.proven else "refused"
-        if not ready.proven:
-            return "silent"
-        readable = self.damage in (Damage.LOST, Damage.OLDER)
-        ends = not readable and self.cluster.processes.await_end(self.node, OPENED_WITHIN)
-        return "fatal later" if ends else "taken"
-
-    def _ended(self) -> bool:
-        return self.cluster.processes.status(self.node).running is Running.EXITED
+    def repair(self) -> None:
+        self.cluster.directories.repair(self.node)

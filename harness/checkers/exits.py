@@ -124,8 +124,9 @@ def damaged_files(event: Event, journal: Journal) -> str:
         if fault.t > event.t:
             break
         params = fault.data.get("params") or {}
-        if fault.phase == "intent" and "damage" in params and event.id in FaultTargets.of(fault.data).nodes:
-            damages[fault.id] = str(params["damage"])
+        damage = "stale" if fault.data.get("fault") == "stale-blocks" else str(params.get("damage", ""))
+        if fault.phase == "intent" and damage and event.id in FaultTargets.of(fault.data).nodes:
+            damages[fault.id] = damage
         elif fault.phase == "proven" and fault.id in damages:
             had, has = (fault.data.get("measured", {}).get(key, {}) for key in ("had", "has"))
             for path in sorted(path for path in had if has.get(path) != had[path]):

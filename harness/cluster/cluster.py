@@ -11,6 +11,7 @@ from types import TracebackType
 from typing import Self
 
 from fencepost.faults.capabilities import Running
+from fencepost.faults.disks.stale_blocks import StaleBlocks
 from fencepost.harness.backends import PROCESS, environment_for, prepare
 from fencepost.harness.backends.environment import EnvironmentSpec
 from fencepost.harness.cleaning.watcher import Watcher
@@ -27,6 +28,7 @@ from fencepost.harness.network.addresses import Addresses, Endpoint
 from fencepost.harness.network.layout import MAIN_SITE, Layout, Listener, Node, Role, site_names
 from fencepost.harness.network.links import ToxiproxyLinks
 from fencepost.harness.network.sockets import Bypass
+from fencepost.harness.plan.injects import InjectStep
 from fencepost.harness.plan.model import Plan
 from fencepost.harness.targets.target import Installation, Target, new_uuid
 from fencepost.results.records.folder import RunFolder
@@ -97,7 +99,7 @@ class Cluster:
             )
             self.containers = self._environment.containers
             self.clocks = NodeClocks(self.layout, self.installation, self._backend.status)
-            self.disks = NodeDisks(self.layout, self.installation, disks)
+            self.disks = NodeDisks(self.layout, self.installation, disks, remembers=self._remembers())
             self.processes = Nodes(
                 self.layout, self.installation, self.target, self._backend, self.journal, [self.disks, self.clocks]
             )
@@ -201,6 +203,10 @@ class Cluster:
         if breakable and (reason := unavailable_reason(others=others)):
             raise UsageError(f"the plan wants `disk: breakable` for {', '.join(breakable)}: {reason}")
         return ("allow_other",) if others else ()
+
+    def _remembers(self) -> bool:
+        """Return whether a fault of the plan needs the earlier content of files."""
+        return any(isinstance(step, InjectStep) and step.fault == StaleBlocks.name for step in self.plan.steps)
 
     def _is_paused(self, name: str) -> bool:
         return self._backend.status(name).running is Running.PAUSED

@@ -5,6 +5,11 @@
     {"do": "clear"}, {"do": "hello"}, {"do": "settle"}                                      {"ok": null}
     {"do": "lose"}                                  {"ok": {"files": {"t-0/…log": [2000, 1000]}, "names": […]}}
     {"do": "flip", "path": "t-0/…log", "offset": 4711, "bit": 3}                            {"ok": [32, 40]}
+    {"do": "remember"}                                                                      {"ok": 12.5}
+    {"do": "set_back", "pattern": "*.log", "age": 2.5, "first": 0, "count": 1, "behind_cuts": false}
+                                                                    {"ok": [["t-0/…log", 4096, "6b6b…", "0000…"]]}
+    {"do": "block", "path": "t-0/…log", "offset": 4096}                                     {"ok": "0000…"}
+    {"do": "overwrite", "path": "t-0/…log", "offset": 4096, "was": "0000…", "now": "6b6b…"} {"ok": true}
 
 What goes wrong comes back as `{"error": "a message"}`.
 """

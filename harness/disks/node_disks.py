@@ -10,7 +10,7 @@ from functools import wraps
 from pathlib import Path
 from typing import Concatenate, Literal, ParamSpec, TypeVar
 
-from fencepost.faults.capabilities import CapabilityError, DiskProbe, DiskRule, Flip, LostWrites, Operation
+from fencepost.faults.capabilities import CapabilityError, DiskProbe, DiskRule, Flip, LostWrites, Operation, StaleBlock
 from fencepost.harness.disks.places import PROBE, bytes_before, forget, in_last_batch
 from fencepost.harness.disks.probing import tried
 from fencepost.harness.disks.servers import DiskServers
@@ -39,12 +39,18 @@ def _in_a_message(method: Callable[Concatenate[NodeDisks, P], T]) -> Callable[Co
 
 
 class NodeDisks:
-    """Implements `faults.capabilities.Disks`, and `Preparation`: nodes start upon the mounts."""
+    """Implements `faults.capabilities.Disks`, and `Preparation`: nodes start upon the mounts.
 
-    def __init__(self, layout: Layout, installation: Installation, servers: DiskServers) -> None:
+    `remembers`: the earlier content of files is kept from the first start of each node.
+    """
+
+    def __init__(
+        self, layout: Layout, installation: Installation, servers: DiskServers, *, remembers: bool = False
+    ) -> None:
         self._layout = layout
         self._installation = installation
         self._servers = servers
+        self._remembers = remembers
         self._contexts: dict[Flip, bytes] = {}
 
     def prepare(self, node: Node) -> None:
@@ -57,6 +63,8 @@ class NodeDisks:
         if node.disk == "breakable":
             for path in self._installation.log_dirs(node):
                 self._servers.settle(path)
+                if self._remembers:
+                    self._servers.remember(path)
         return {}
 
     def check(self, node: str) -> None:
@@ -133,6 +141,45 @@ class NodeDisks:
             opened.seek(offset)
             byte = opened.read(1)
         return byte[0] if byte else None
+
+    @_in_a_message
+    def remember(self, node: str) -> float:
+        return min(self._servers.remember(path) for path in self._paths(node))
+
+    @_in_a_message
+    def set_back(
+        self, node: str, file: str, age: float, *, first: int, count: int, behind_cuts: bool
+    ) -> Collection[StaleBlock]:
+        for path in self._paths(node):
+            set_back = self._servers.ask(
+                path, "set_back", pattern=file, age=age, first=first, count=count, behind_cuts=behind_cuts
+            )
+            for inside in {inside for inside, *_ in set_back}:
+                forget(path / inside)
+            if set_back:
+                return [
+                    StaleBlock(inside, offset, bytes.fromhex(was), bytes.fromhex(now))
+                    for inside, offset, was, now in set_back
+                ]
+        raise CapabilityError(f"{node} has no file that matches {file!r} and of which a change is known")
+
+    @_in_a_message
+    def on_disk(self, node: str, block: StaleBlock) -> bytes:
+        path = self._holding(node, block.file)
+        if path is None:
+            return b""
+        return bytes.fromhex(self._servers.ask(path, "block", path=block.file, offset=block.offset))[: len(block.now)]
+
+    @_in_a_message
+    def set_forward(self, node: str, block: StaleBlock) -> bool:
+        path = self._holding(node, block.file)
+        if path is None:
+            return False
+        same: bool = self._servers.ask(
+            path, "overwrite", path=block.file, offset=block.offset, was=block.now.hex(), now=block.was.hex()
+        )
+        forget(path / block.file)
+        return same
 
     def _leave_durable(self, path: Path) -> None:
         """A file whose first bytes were made durable, and the others not."""

@@ -20,6 +20,7 @@ from urllib.parse import unquote
 import mfusepy
 
 from fencepost.faults.capabilities import LostWrites, Operation
+from fencepost.harness.disks.history import BlockHistory
 from fencepost.harness.disks.places import PROBE
 from fencepost.harness.disks.rules import Rules, refusal
 from fencepost.harness.disks.undo import UndoLog, moved
@@ -36,11 +37,12 @@ class Passthrough(mfusepy.Operations):  # type: ignore[misc]
 
     use_ns = True
 
-    def __init__(self, folder: int, probes: Path, rules: Rules, undo: UndoLog) -> None:
+    def __init__(self, folder: int, probes: Path, rules: Rules, undo: UndoLog, history: BlockHistory) -> None:
         self._root = f"/proc/self/fd/{folder}"
         self._probes = str(probes)
         self._rules = rules
         self._undo = undo
+        self._history = history
         self._paths: dict[int, str] = {}
         self._probing: set[int] = set()
         """Descriptors of files under `PROBE`."""
@@ -80,6 +82,7 @@ class Passthrough(mfusepy.Operations):  # type: ignore[misc]
         self._changes(Operation.NAME, path)
         if not _is_probe(path):
             self._undo.removes(_inside(path), self._place(path))
+            self._history.removes(_inside(path))
         self._place(path).unlink()
         return 0
 
@@ -87,7 +90,9 @@ class Passthrough(mfusepy.Operations):  # type: ignore[misc]
         self._changes(Operation.NAME, old)
         self._changes(Operation.RENAME, new)
         if not _is_probe(old):
-            self._undo.renames(_inside(old), self._place(old), _inside(new), self._place(new))
+            renamed = _inside(old), self._place(old), _inside(new), self._place(new)
+            self._undo.renames(*renamed)
+            self._history.renames(*renamed)
         self._place(old).rename(self._place(new))
         for fd, path in list(self._paths.items()):
             self._paths[fd] = moved(path, _inside(old), _inside(new))
@@ -181,28 +186,28 @@ class Passthrough(mfusepy.Operations):  # type: ignore[misc]
         if refused_by is not None:
             torn = data[: refused_by.torn_after or 0]
             if torn:
-                self._undo.writes(inside, fh, offset, offset + len(torn))
+                self._writes(inside, fh, offset, len(torn))
                 os.pwrite(fh, torn, offset)
             raise refusal(refused_by)
-        self._undo.writes(inside, fh, offset, offset + len(data))
+        self._writes(inside, fh, offset, len(data))
         return os.pwrite(fh, data, offset)
 
     def truncate(self, path: str | None, length: int, fh: int | None = None) -> int:
         if fh is None:
             fd = os.open(self._place(path or ""), os.O_RDWR)
             try:
-                self._cut(_inside(path or ""), fd, length)
+                self._cut(_inside(path or ""), fd, length, probe=_is_probe(path or ""))
             finally:
                 os.close(fd)
         else:
-            self._cut(self._paths[fh], fh, length)
+            self._cut(self._paths[fh], fh, length, probe=fh in self._probing)
         return 0
 
     def fallocate(self, path: str | None, mode: int, offset: int, size: int, fh: int) -> int:
         if mode:
             raise OSError(errno.EOPNOTSUPP, "punching holes and the like")
         self._changes(Operation.GROW, None, self._paths[fh])
-        self._undo.writes(self._paths[fh], fh, offset, offset + size)
+        self._writes(self._paths[fh], fh, offset, size)
         os.posix_fallocate(fh, offset, size)
         return 0
 
@@ -224,11 +229,19 @@ class Passthrough(mfusepy.Operations):  # type: ignore[misc]
         os.close(fh)
         return 0
 
-    def _cut(self, inside: str, fd: int, length: int) -> None:
+    def _cut(self, inside: str, fd: int, length: int, *, probe: bool) -> None:
         longer = length > os.fstat(fd).st_size
         self._changes(Operation.WRITE if longer else Operation.NAME, None, inside)
         self._undo.cuts(inside, fd, length)
+        if not probe:
+            self._history.cuts(inside, fd, length)
         os.ftruncate(fd, length)
+
+    def _writes(self, inside: str, fd: int, offset: int, size: int) -> None:
+        """Before bytes are written."""
+        self._undo.writes(inside, fd, offset, offset + size)
+        if fd not in self._probing:
+            self._history.writes(inside, fd, offset, offset + size)
 
     def _changes(self, operation: Operation, path: str | None, inside: str | None = None) -> None:
         self._rules.check(operation, _inside(path or "") if inside is None else inside, to_write=True)

@@ -84,7 +84,12 @@ class Rules:
 def applies(rule: DiskRule, operation: Operation, path: str, to_write: bool = False) -> bool:
     if operation not in rule.operations or (operation is Operation.OPEN and rule.to_write and not to_write):
         return False
-    return rule.files is None or fnmatchcase(path, rule.files) or fnmatchcase(PurePosixPath(path).name, rule.files)
+    return rule.files is None or matches(path, rule.files)
+
+
+def matches(path: str, pattern: str) -> bool:
+    """Return whether the pattern is for this path in a log directory, or for its last part."""
+    return fnmatchcase(path, pattern) or fnmatchcase(PurePosixPath(path).name, pattern)
 
 
 def example(files: str | None) -> str:

@@ -6,15 +6,18 @@ import argparse
 import os
 import resource
 import threading
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import mfusepy
 
 from fencepost.harness.disks.control import listening, serve
+from fencepost.harness.disks.history import BLOCK, BlockHistory
 from fencepost.harness.disks.passthrough import Passthrough
-from fencepost.harness.disks.rules import Rules, from_json
+from fencepost.harness.disks.rules import Rules, from_json, matches
 from fencepost.harness.disks.undo import UndoLog
 
 THREADS = 64
@@ -30,10 +33,11 @@ def main(arguments: Sequence[str] | None = None) -> None:
     folder = os.open(options.mount, os.O_RDONLY | os.O_DIRECTORY)
     options.probes.mkdir(exist_ok=True)
     rules = Rules(lambda: not _asks(options.harness), _dying)
-    files = Passthrough(folder, options.probes, rules, UndoLog(options.aside))
+    history = BlockHistory()
+    files = Passthrough(folder, options.probes, rules, UndoLog(options.aside), history)
     # Before the mount, since requests may come as soon as the mount is visible.
     control = listening(options.control)
-    threading.Thread(target=serve, args=(control, _Commands(files, folder, rules)), daemon=True).start()
+    threading.Thread(target=serve, args=(control, _Commands(files, folder, rules, history)), daemon=True).start()
     # Cached, not direct_io: that would refuse the shared mappings that JVM brokers make of their index files.
     mfusepy.FUSE(
         files,
@@ -49,10 +53,11 @@ def main(arguments: Sequence[str] | None = None) -> None:
 class _Commands:
     """Called with a line's JSON; what it returns is answered."""
 
-    def __init__(self, files: Passthrough, folder: int, rules: Rules) -> None:
+    def __init__(self, files: Passthrough, folder: int, rules: Rules, history: BlockHistory) -> None:
         self._files = files
         self._folder = folder
         self._rules = rules
+        self._history = history
 
     def __call__(self, line: Mapping[str, Any]) -> Any:
         match line["do"]:
@@ -69,6 +74,15 @@ class _Commands:
                 return {"files": lost.files, "names": lost.names}
             case "flip":
                 return self._flip(line["path"], line["offset"], line["bit"])
+            case "remember":
+                return self._history.begin()
+            case "set_back":
+                return self._set_back(line)
+            case "block":
+                with self._opened(line["path"]) as fd:
+                    return os.pread(fd, BLOCK, line["offset"]).hex()
+            case "overwrite":
+                return self._overwrite(line["path"], line["offset"], *map(bytes.fromhex, (line["was"], line["now"])))
             case "hello":
                 return None
             case unknown:
@@ -77,15 +91,46 @@ class _Commands:
 
     def _flip(self, path: str, offset: int, bit: int) -> tuple[int, int]:
         """Past the kernel and the log of what to undo, as a disk does it."""
-        fd = os.open(path, os.O_RDWR | os.O_NOFOLLOW, dir_fd=self._folder)
-        try:
+        with self._opened(path) as fd:
             if not (byte_read := os.pread(fd, 1, offset)):
                 raise ValueError(f"{path} ends before byte {offset}")
             now = byte_read[0] ^ 1 << bit
             os.pwrite(fd, bytes([now]), offset)
             return byte_read[0], now
+
+    def _set_back(self, wanted: Mapping[str, Any]) -> Sequence[tuple[str, int, str, str]]:
+        """Set blocks of one file back, past the kernel. Return path, offset, and what each held and holds, as hex."""
+        for path in filter(partial(matches, pattern=wanted["pattern"]), self._history.paths()):
+            with suppress(FileNotFoundError), self._opened(path) as fd:
+                earlier = self._history.earlier(path, fd, wanted["age"], behind_cuts=wanted["behind_cuts"])
+                numbers = sorted(earlier)
+                first = wanted["first"] % max(1, len(numbers))
+                was = {number: os.pread(fd, BLOCK, number * BLOCK) for number in numbers[first:][: wanted["count"]]}
+                if was and all(_overwrite(fd, each * BLOCK, was[each], earlier[each]) for each in was):
+                    return [(path, each * BLOCK, was[each].hex(), earlier[each].hex()) for each in was]
+        return []
+
+    def _overwrite(self, path: str, offset: int, was: bytes, now: bytes) -> bool:
+        with self._opened(path) as fd:
+            return _overwrite(fd, offset, was, now)
+
+    @contextmanager
+    def _opened(self, path: str) -> Iterator[int]:
+        fd = os.open(path, os.O_RDWR | os.O_NOFOLLOW, dir_fd=self._folder)
+        try:
+            yield fd
         finally:
             os.close(fd)
+
+
+def _overwrite(fd: int, offset: int, was: bytes, now: bytes) -> bool:
+    """Replace bytes without a change of the file's times. False, and nothing is done, if the bytes are not `was`."""
+    if os.pread(fd, len(was), offset) != was:
+        return False
+    status = os.fstat(fd)
+    os.pwrite(fd, now, offset)
+    os.utime(fd, ns=(status.st_atime_ns, status.st_mtime_ns))
+    return True
 
 
 def _asks(harness: int) -> bool:

@@ -41,6 +41,8 @@ class _DiskMount:
     hits: dict[str, dict[str, int]] = field(default_factory=dict)
     """By rule: those that earlier processes counted."""
     settled: bool = False
+    remembers: bool = False
+    """The earlier content of its files is kept."""
 
     @property
     def probes(self) -> Path:
@@ -101,6 +103,8 @@ class DiskServers:
                 raise InfrastructureError(f"{point} could not be mounted; see {self._backend.log(served.name)}")
             for rule_name, rule in served.rules.items():
                 ask(served.control, "add", name=rule_name, rule=as_json(rule))
+            if served.remembers:
+                ask(served.control, "remember")
 
     def ask(self, point: Path, do: str, /, **what: Any) -> Any:
         """CapabilityError if the process does not answer or could not do it."""
@@ -112,6 +116,12 @@ class DiskServers:
         if not served.settled:
             ask(served.control, "settle")
             served.settled = True
+
+    def remember(self, point: Path) -> float:
+        """Keep the earlier content of its files from now on. Return since how many seconds it is kept."""
+        served = self._found(point)
+        served.remembers = True
+        return float(ask(served.control, "remember"))
 
     def add(self, point: Path, name: str, rule: DiskRule) -> None:
         served = self._found(point)

@@ -51,7 +51,8 @@ MECHANISMS = (
     Mechanism(
         "fuse",
         machine.fuse,
-        "the faults of disks: disk-error, disk-slow, disk-full, disk-read-only, torn-write, power-loss, bit-flip",
+        "the faults of disks: disk-error, disk-slow, disk-full, disk-read-only, torn-write, power-loss, bit-flip, "
+        "stale-blocks",
         "apt-get install fuse3; a container needs --device /dev/fuse --cap-add SYS_ADMIN",
     ),
     Mechanism(

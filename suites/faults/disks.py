@@ -173,6 +173,27 @@ def bit_flips(draft: v.Draft) -> v.Plan:
 
 
 @v.fault_scenario(
+    "stale-blocks-on-a-follower",
+    "A follower whose disk lost confirmed writes in the midst of its log finds that, and fetches the records again",
+    seconds=12,
+)
+def blocks_are_stale(draft: v.Draft) -> v.Plan:
+    """A follower crashes, and a block of its log is what it was before the last writes to it."""
+    _, follower, _ = draft.roles
+    draw = random.Random(f"{draft.seed}/{draft.scenario.slug}/place")
+    stale = v.StaleBlocksParameters(
+        node=follower, file=SEGMENTS, age_ms=draw.randrange(500, 2000), first=draw.randrange(8)
+    )
+    steps: list[v.Step] = [
+        v.inject("stale", stale),
+        v.Heal(as_="restart", fault="stale"),
+        v.Logged(as_="found", node=follower, says=CUT_OFF, expect=v.must("DISK-04")),
+        v.IsrIs(as_="rejoined", partition="t-0", has=follower, expect=v.must("DIR-04")),
+    ]
+    return _plan(draft, (follower,), steps)
+
+
+@v.fault_scenario(
     "leader-loses-power",
     "A leader that loses power, and all that it had not made durable, loses no acknowledged record",
     seconds=14,

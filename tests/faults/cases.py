@@ -115,6 +115,10 @@ CASES: Mapping[str, Case] = {
         {"node": BROKEN, "file": "t-0/leader-epoch-checkpoint"},
     ),
     "bit-flip": Case({"node": "node-4", "file": "t-0/*.log", "bit": 3}, {"node": BROKEN, "file": "t-0/*.log"}),
+    "stale-blocks": Case(
+        {"node": "node-4", "file": "t-0/*.log", "count": 2},
+        {"node": BROKEN, "file": "t-0/*.log", "age_ms": 500},
+    ),
     "clock-jump": Case({**_FAKE_NODES, "ms": -3_600_000}, {**_REAL_NODE, "ms": -3_600_000}),
     "clock-skew": Case({**_FAKE_NODES, "ppm": 100_000}, {**_REAL_NODE, "ppm": 100_000}),
     "disconnect": Case(_FAKE_NODES, _REAL_NODE, backends=(DOCKER,)),

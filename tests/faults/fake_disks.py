@@ -6,7 +6,7 @@ from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
 from typing import Literal
 
-from fencepost.faults.capabilities import DiskProbe, DiskRule, Flip, LostWrites, Operation
+from fencepost.faults.capabilities import DiskProbe, DiskRule, Flip, LostWrites, Operation, StaleBlock
 
 BYTE = 32
 
@@ -21,8 +21,9 @@ class FakeDisks:
     """The operations that meet every rule."""
     lost: set[str] = field(default_factory=set)
     flipped: set[str] = field(default_factory=set)
+    stale: set[str] = field(default_factory=set)
     same: bool = True
-    """True if a file in which a bit was turned over stays the same file."""
+    """True if a file in which a bit was turned over, or a block set back, stays the same file."""
     busy: int = 0
     """So many of the next operations are 20 ms late without any rule."""
 
@@ -66,3 +67,21 @@ class FakeDisks:
 
     def read(self, node: str, file: str, offset: int) -> int | None:
         return BYTE ^ 8 if node in self.flipped else BYTE
+
+    def remember(self, node: str) -> float:
+        return 0.0
+
+    def set_back(
+        self, node: str, file: str, age: float, *, first: int, count: int, behind_cuts: bool
+    ) -> Collection[StaleBlock]:
+        if not self.deaf:
+            self.stale.add(node)
+        return [StaleBlock(file, 4096 * (first + each), b"new", b"old") for each in range(count)]
+
+    def set_forward(self, node: str, block: StaleBlock) -> bool:
+        if not self.deaf:
+            self.stale.discard(node)
+        return self.same
+
+    def on_disk(self, node: str, block: StaleBlock) -> bytes:
+        return block.now if node in self.stale else block.was

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from fencepost.faults.capabilities import CHANGES, CapabilityError, DiskRule, Operation
+from fencepost.faults.capabilities import CHANGES, CapabilityError, DiskRule, Operation, StaleBlock
 from fencepost.faults.disks.disk_error import DiskErrorParameters
 from fencepost.faults.disks.rule_fault import RuleFault
 from fencepost.faults.disks.torn_write import TornWriteParameters
@@ -15,6 +15,7 @@ from fencepost.faults.registry import FAULTS, build, names_in_family
 from fencepost.harness.disks import mounts
 from fencepost.harness.plan.injects import inject
 from tests.faults.fake import FakeCluster, cluster_of
+from tests.faults.fake_disks import FakeDisks
 
 
 @pytest.fixture
@@ -136,6 +137,40 @@ def test_a_bit_in_a_file_that_was_written_anew_has_healed_by_itself(cluster: Fak
     healed = fault.verify_healed()
     assert healed.proven
     assert healed.how == "t-0/*.log was cut or written anew at byte 61"
+
+
+def test_blocks_of_a_process_that_goes_on_are_put_back_where_they_were_not_written_anew(cluster: FakeCluster) -> None:
+    fault = build("stale-blocks", cluster, {"node": "node-4", "file": "t-0/*.log", "how": "running"})
+    fault.set_up()
+    fault.inject()
+    assert fault.verify().proven
+    assert cluster.calls == []
+    fault.recover()
+    healed = fault.verify_healed()
+    assert (healed.proven, healed.measured["written_anew"]) == (True, [])
+    cluster.broken_disks.same = False
+    anew = build("stale-blocks", cluster, {"node": "node-4", "file": "t-0/*.log", "how": "running", "first": 2})
+    anew.inject()
+    anew.recover()
+    assert anew.verify_healed().measured["written_anew"] == ["t-0/*.log at byte 8192"]
+
+
+def test_blocks_of_a_process_that_goes_on_are_healed_only_if_they_are_what_they_were(cluster: FakeCluster) -> None:
+    fault = build("stale-blocks", cluster, {"node": "node-4", "file": "t-0/*.log", "how": "running"})
+    fault.inject()
+    cluster.deaf = True
+    fault.recover()
+    assert not fault.verify_healed().proven
+
+
+def test_blocks_that_are_as_they_were_just_before_prove_nothing(
+    cluster: FakeCluster, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    same = StaleBlock("t-0/1.log", 0, b"old", b"old")
+    monkeypatch.setattr(FakeDisks, "set_back", lambda *_, **__: [same])
+    fault = build("stale-blocks", cluster, {"node": "node-4", "file": "t-0/*.log"})
+    fault.inject()
+    assert not fault.verify().proven
 
 
 def test_each_fault_says_what_it_models_and_what_not() -> None:

@@ -167,6 +167,24 @@ def test_a_node_that_does_not_serve_on_its_files_gets_them_back_and_starts_once_
     assert ("kill node-4" in cluster.calls[1:]) is not ends
 
 
+def test_a_node_that_refuses_stale_blocks_gets_the_bytes_of_before(
+    cluster: FakeCluster, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def await_ready(node: str, timeout: float, since: float | None = None) -> None:
+        if node in cluster.broken_disks.stale:
+            cluster.running[node] = ProcessStatus(Running.EXITED, pid=9, exit_code=1)
+            raise CapabilityError(f"{node} has ended")
+
+    monkeypatch.setattr(cluster, "await_ready", await_ready)
+    fault = _injected(cluster, "stale-blocks", node="node-4", file="quorum-state")
+    assert fault.verify().proven
+    fault.recover()
+    healed = fault.verify_healed()
+    assert healed.proven
+    assert "refused" in healed.measured
+    assert not cluster.broken_disks.stale
+
+
 def test_files_that_are_not_there_are_not_damaged(cluster: FakeCluster, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("tests.faults.fake.FakeDirectories.files", lambda *_: {})
     with pytest.raises(CapabilityError, match="node-4 has no file that matches 'quorum-state'"):

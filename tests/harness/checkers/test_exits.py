@@ -84,6 +84,18 @@ def test_an_end_over_damaged_files_needs_a_reason_in_the_log() -> None:
     )
 
 
+@pytest.mark.requirement("LIVE-07")
+def test_an_end_over_stale_blocks_names_them_and_needs_a_reason_in_the_log() -> None:
+    stale = begun().add(3, "fault", "s", "intent", fault="stale-blocks", nodes=["node-4"], params={"node": "node-4"})
+    stale.add(3, "fault", "s", "proven", measured={"had": {"a at byte 0": "1"}, "has": {"a at byte 0": "2"}})
+    stale.add(4, "node", "node-4", "started")
+    with_reason = Events([*stale]).add(5, "node", "node-4", "exited", exit_code=1, error="ERROR no magic")
+    assert verdict(with_reason) is Verdict.PASS
+    [finding] = check_exits(plan_of(), stale.add(5, "node", "node-4", "exited", exit_code=1, error="").journal)
+    assert finding.verdict is Verdict.VIOLATION
+    assert "after a at byte 0 was stale." in finding.message
+
+
 def test_a_cluster_in_which_no_node_ends_holds_the_rule() -> None:
     [finding] = check_exits(plan_of(), begun().journal)
     assert (finding.verdict, finding.requirement) == (Verdict.PASS, "LIVE-07")

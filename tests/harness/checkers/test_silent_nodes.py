@@ -52,14 +52,17 @@ def test_a_node_that_runs_and_does_not_answer_broke_the_rule() -> None:
 
 
 @pytest.mark.requirement("LIVE-07")
-def test_it_broke_the_rule_whatever_its_disk_had_and_the_headline_names_the_file() -> None:
-    events = begun().add(
-        4, "fault", "d", "intent", fault="damaged-file", nodes=["node-4"], params={"node": "node-4", "damage": "cut"}
-    )
+@pytest.mark.parametrize(
+    ("fault", "params", "damage"), [("damaged-file", {"damage": "cut"}, "cut"), ("stale-blocks", {}, "stale")]
+)
+def test_it_broke_the_rule_whatever_its_disk_had_and_the_headline_names_the_file(
+    fault: str, params: dict[str, str], damage: str
+) -> None:
+    events = begun().add(4, "fault", "d", "intent", fault=fault, nodes=["node-4"], params={"node": "node-4", **params})
     events.add(5, "fault", "d", "proven", measured={"had": {"data/a": "2"}, "has": {"data/a": "1"}})
     finding = judged(silent(events.add(6, "fault", "d", "recovering")))
     assert finding.verdict is Verdict.VIOLATION
-    assert finding.message.startswith("node-4 was started after data/a was cut, and neither serves nor ends")
+    assert finding.message.startswith(f"node-4 was started after data/a was {damage}, and neither serves nor ends")
 
 
 def test_nodes_that_answer_hold_the_rule_and_without_a_restart_it_is_not_judged() -> None:

@@ -237,6 +237,50 @@ def test_a_bit_is_not_turned_back_in_a_file_that_was_written_anew(bench: Bench, 
     assert (data / "anew").read_bytes() == b"z" * 100
 
 
+def test_blocks_are_set_back_and_put_back_below_all_caches(bench: Bench, data: Path) -> None:
+    bench.disks.remember("node-4")
+    (data / "s-0").mkdir()
+    log = data / "s-0" / "1.log"
+    log.write_bytes(b"a" * 10_000)
+    with log.open("r+b") as opened:
+        opened.write(b"b" * 10_000)
+        opened.flush()
+        assert os.pread(opened.fileno(), 1, 5000) == b"b"
+        modified = log.stat().st_mtime_ns
+        [block] = bench.disks.set_back("node-4", "s-0/*.log", 0, first=4, count=1, behind_cuts=False)
+        assert (block.file, block.offset, block.was, block.now) == ("s-0/1.log", 4096, b"b" * 4096, b"a" * 4096)
+        assert os.pread(opened.fileno(), 4096, 4096) == bench.disks.on_disk("node-4", block) == block.now
+        assert log.stat().st_mtime_ns == modified
+    assert log.read_bytes() == b"b" * 4096 + b"a" * 4096 + b"b" * (10_000 - 8192)
+    assert bench.disks.set_forward("node-4", block)
+    assert log.read_bytes() == b"b" * 10_000
+    assert not bench.disks.set_forward("node-4", block)
+
+
+def test_a_file_that_replaced_another_holds_what_that_one_held(bench: Bench, data: Path) -> None:
+    bench.disks.remember("node-4")
+    for content in ("epoch 1", "epoch 2"):
+        (data / "vote.tmp").write_text(content)
+        (data / "vote.tmp").rename(data / "vote")
+    [block] = bench.disks.set_back("node-4", "vote", 0, first=0, count=9, behind_cuts=False)
+    assert (data / "vote").read_text() == "epoch 1"
+    (data / "vote").unlink()
+    assert bench.disks.on_disk("node-4", block) == b""
+    assert not bench.disks.set_forward("node-4", block)
+    with pytest.raises(CapabilityError, match="node-4 has no file that matches 'vote' and of which a change is known"):
+        bench.disks.set_back("node-4", "vote", 0, first=0, count=1, behind_cuts=False)
+
+
+def test_the_earlier_content_is_kept_anew_after_a_power_loss(alone: Bench) -> None:
+    data = alone.prepared(5)
+    alone.disks.remember("node-5")
+    alone.disks.lose(["node-5"])
+    alone.prepared(5)
+    (data / "log").write_bytes(b"a")
+    assert alone.disks.set_back("node-5", "log", 0, first=0, count=1, behind_cuts=False)
+    assert (data / "log").read_bytes() == b"\0"
+
+
 @pytest.mark.parametrize(("how", "error"), [(Broken.REPLACED, "ENOTDIR"), (Broken.REMOVED, "ENOENT")])
 def test_a_mounted_directory_vanishes_by_name_and_not_for_open_files(
     bench: Bench, data: Path, how: Broken, error: str
