@@ -60,22 +60,27 @@ def settling(rng: random.Random, script: Script) -> Iterator[Step]:
     yield Converged(as_=script.name("whole"), within_ms=within_ms, expect=_comes_back())
     yield Describe(as_=script.name("healed"))
     if how == "another controller":
-        bound = script.name("controller")
-        yield Bind(as_=bound, node="active-controller")
-        yield Shutdown(as_=script.name("ended"), nodes=f"${bound}", within_ms=within_ms)
-        yield Start(as_=script.name("again"), nodes=f"${bound}")
+        yield from controller_restarted(script)
     elif how == "brokers restarted":
         for broker in cluster.brokers:
-            yield Shutdown(as_=script.name("ended"), nodes=broker, within_ms=within_ms)
-            yield Start(as_=script.name("again"), nodes=broker)
+            yield Shutdown(as_=script.name("stopped"), nodes=broker, within_ms=within_ms)
+            yield Start(as_=script.name("restarted"), nodes=broker)
             yield Converged(as_=script.name("whole"), within_ms=within_ms, expect=_comes_back())
     else:
         controllers = () if cluster.uses_zookeeper else tuple(set(cluster.quorum) - set(cluster.brokers))
         groups = [each for each in (cluster.brokers, tuple(sorted(controllers))) if each]
         for nodes in groups:
-            yield Shutdown(as_=script.name("ended"), nodes=nodes, within_ms=2 * within_ms)
+            yield Shutdown(as_=script.name("stopped"), nodes=nodes, within_ms=2 * within_ms)
         for nodes in reversed(groups):
-            yield Start(as_=script.name("again"), nodes=nodes)
+            yield Start(as_=script.name("restarted"), nodes=nodes)
+
+
+def controller_restarted(script: Script) -> Iterator[Step]:
+    """Yield that the active controller is restarted, so that another one goes on with what it decided."""
+    bound = script.name("controller")
+    yield Bind(as_=bound, node="active-controller")
+    yield Shutdown(as_=script.name("stopped"), nodes=f"${bound}", within_ms=script.cluster.liveness_timeout_ms)
+    yield Start(as_=script.name("restarted"), nodes=f"${bound}")
 
 
 def _comes_back() -> Expect:
