@@ -69,7 +69,9 @@ def clusters(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> list[Plan]:
     """Runs lose a record if, and only if, their plan has the second kill."""
     ran: list[Plan] = []
 
-    def run(made: Plan, runs: Path, backend: str = "process", listener: object = None) -> tuple[RunFolder, RunVerdict]:
+    def run(
+        made: Plan, runs: Path, backend: str = "process", listener: object = None, *, end_early: bool = False
+    ) -> tuple[RunFolder, RunVerdict]:
         ran.append(made)
         folder = RunFolder.create_at(runs / f"run-{len(ran)}")
         fails = any(isinstance(step, InjectStep) and step.as_ == "kill-2" for step in made.steps)
