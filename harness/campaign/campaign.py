@@ -7,6 +7,7 @@ Its folder holds `campaign.json` (the request), `guidance.json` if it learns, th
 from __future__ import annotations
 
 import os
+import random
 import signal
 import subprocess
 import sys
@@ -17,6 +18,7 @@ from dataclasses import dataclass, field, fields
 from datetime import date
 from functools import cached_property, partial
 from itertools import count
+from math import inf
 from pathlib import Path
 from typing import IO, Any
 
@@ -31,8 +33,10 @@ from fencepost.harness.plan.hash import plan_hash
 from fencepost.harness.processes.interrupts import end_on_interrupt
 from fencepost.results.records.files import write_json
 from fencepost.results.records.folder import RunFolder
-from fencepost.results.records.progress import VARIABLE, new_lines
+from fencepost.results.records.progress import VARIABLE, Phase, new_lines
 
+FRESH = 0.2
+"""The fraction of plans with a fresh cluster, where several may share one."""
 GRACE = 60.0
 """Seconds that runs have to stop and be judged after an interrupt."""
 OVERDUE = 120.0
@@ -57,14 +61,28 @@ class Order:
     """The facts of earlier runs by which each plan is chosen from the variants of its seed."""
     to_the_end: bool = False
     """Try all steps of a plan, those after a claim that is broken for certain, too."""
+    plans_per_cluster: int = 1
+    """Plans that run on one cluster at most, one after the other."""
 
     def plan(self, number: int) -> Plan:
-        """Return the plan of this number, from 1."""
+        """Return the plan of this number, from 1. One that runs on the cluster of others needs those first."""
         if self.guidance is not None:
             return self.choice(number).plan
         if self.pairwise:
             return self.pairs.plan(number, self.plan_seed(number))
-        return generate(self.target, self.backend, self.plan_seed(number))
+        if number not in self._made:
+            earlier = [self.plan(before) for before in range(number - self.place(number), number)]
+            self._made[number] = generate(self.target, self.backend, self.plan_seed(number), earlier=earlier)
+        return self._made[number]
+
+    @cached_property
+    def _made(self) -> dict[int, Plan]:
+        return {}
+
+    def place(self, number: int) -> int:
+        """Return how many plans run on the cluster of this one before it. One plan in five has a fresh cluster."""
+        fresh = number == 1 or random.Random(f"cluster {self.plan_seed(number)}").random() < FRESH
+        return 0 if fresh or self.plans_per_cluster == 1 else (self.place(number - 1) + 1) % self.plans_per_cluster
 
     def choice(self, number: int) -> Choice:
         """Return the plan of this number, from 1, as the guidance chooses it; those before it are chosen first."""
@@ -105,16 +123,19 @@ class Order:
 
 @dataclass
 class Attempt:
-    """One plan that was begun. `ended`: its process is gone; `interrupted`: because it was interrupted."""
+    """One plan that was given to a process. `ended`: it is over; `interrupted`: its process was interrupted."""
 
     number: int
     plan: Plan
     file: Path
     process: subprocess.Popen[bytes]
     begun: float
+    """When its process began it, or ended the plan before it (monotonic)."""
     log: Path
     ended: bool = False
     interrupted: bool = False
+    follows: bool = False
+    """The process had another plan before it."""
     overdue: bool = False
     """It was not over long after its deadline, so the campaign ends it."""
 
@@ -141,6 +162,8 @@ class Campaign:
     given_up: bool = False
     """No further plan is begun."""
     _reading: IO[str] | None = None
+    _next: int = 1
+    """The number of the plan that is begun next."""
 
     @classmethod
     def create(cls, order: Order, runs: Path) -> Campaign:
@@ -185,15 +208,40 @@ class Campaign:
 
     def step(self, *, begin: bool = True) -> Iterator[dict[str, Any]]:
         """Begin the runs that may begin, note those that ended, and yield the new lines of progress."""
-        while begin and len(self.running) < self.order.workers and self._may_begin():
-            self._begin(len(self.attempts) + 1)
-        for attempt in self.running:
+        while begin and len(self._at_work) < self.order.workers and self._may_begin():
+            self._begin(self._next)
+        for attempt in self._at_work:
             self._end_if_overdue(attempt)
-        gone = [attempt for attempt in self.running if attempt.process.poll() is not None]
+        gone = [attempt.process for attempt in self._at_work if attempt.process.poll() is not None]
         if self._reading is not None:
-            yield from new_lines(self._reading)
-        for attempt in gone:
+            for line in new_lines(self._reading):
+                yield line
+                if line.get("phase") == Phase.DONE:
+                    self._go_on(line["scenario"])
+        for process in gone:
+            self._take_back(process)
+
+    @property
+    def _at_work(self) -> list[Attempt]:
+        """The plan that each process is at."""
+        return list({attempt.process.pid: attempt for attempt in reversed(self.running)}.values())
+
+    def _go_on(self, scenario: str) -> None:
+        """Note the end of a plan whose process goes on with the next one."""
+        for done in (each for each in self.running if each.scenario == scenario):
+            following = [each for each in self.running if each.process is done.process and each is not done]
+            if following:
+                done.ended = True
+                following[0].begun = time.monotonic()
+
+    def _take_back(self, process: subprocess.Popen[bytes]) -> None:
+        """Note the end of a process. Plans that it had not begun by then are not of this campaign."""
+        left = [attempt for attempt in self.running if attempt.process is process]
+        for attempt in left:
             attempt.ended = True
+        for attempt in left[1 if process.returncode else 0 :]:  # a process that fails does so at the first of them
+            if attempt.follows and attempt.folder is None:
+                self.attempts.remove(attempt)
 
     def _end_if_overdue(self, attempt: Attempt) -> None:
         """Interrupt a run that outlives even its watchdog, and kill it if it does not go: its watcher cleans up."""
@@ -237,20 +285,27 @@ class Campaign:
         wanted = self.order.most
         if self.given_up or self.left(time.monotonic()) <= 0:
             return False
-        return wanted is None or len(self.attempts) < wanted
+        return wanted is None or self._next <= wanted
 
     def _begin(self, number: int) -> None:
-        plan = self.order.plan(number)
-        file = self.folder / ".plans" / f"{plan.scenario}.yaml"
-        file.write_text(dump_plan(plan), encoding="utf-8")
-        log = self.folder / ".plans" / f"{plan.scenario}.log"
+        """Give a process this plan, and those that run on its cluster."""
+        numbers = [number]
+        while numbers[-1] < (self.order.most or inf) and self.order.place(numbers[-1] + 1):
+            numbers.append(numbers[-1] + 1)
+        self._next = numbers[-1] + 1
+        plans = {each: self.order.plan(each) for each in numbers}
+        files = {each: self.folder / ".plans" / f"{plan.scenario}.yaml" for each, plan in plans.items()}
+        for each, plan in plans.items():
+            files[each].write_text(dump_plan(plan), encoding="utf-8")
+        log = files[number].with_suffix(".log")
         argv = [
             sys.executable,
             "-m",
             "fencepost.harness.campaign.worker",
-            str(file),
             str(self.folder),
             self.order.backend,
+            *map(str, files.values()),
+            f"--until={self.began + self.order.minutes * 60}",
             *(["--to-the-end"] if self.order.to_the_end else []),
         ]
         with log.open("wb") as output:
@@ -263,4 +318,7 @@ class Campaign:
                 process_group=0,
                 preexec_fn=end_on_interrupt,
             )
-        self.attempts.append(Attempt(number, plan, file, process, time.monotonic(), log))
+        now = time.monotonic()
+        self.attempts += (
+            Attempt(each, plans[each], files[each], process, now, log, follows=each != number) for each in numbers
+        )

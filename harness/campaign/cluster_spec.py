@@ -21,7 +21,9 @@ from fencepost.harness.plan import topologies
 from fencepost.harness.plan.conditions.condition import LIVENESS_TIMEOUT_MS
 from fencepost.harness.plan.dialect import Dialect
 from fencepost.harness.plan.model import (
+    NodeSettings,
     NodeSpec,
+    Plan,
     ProducerSpec,
     Timing,
     TopicSpec,
@@ -31,6 +33,8 @@ from fencepost.harness.plan.model import (
 from fencepost.harness.targets.file import RELEASES, TargetFile
 
 MIN_ISR = "min.insync.replicas"
+NAMES = ("t", "u")
+"""The names of the topics of a plan on a fresh cluster."""
 DIRECTORIES: tuple[Literal["empty", "cloned"], ...] = ("empty", "cloned")
 """The contents of a duplicate's directory when it starts."""
 
@@ -215,6 +219,24 @@ def generate_cluster(
     )
 
 
+def generate_again(rng: random.Random, target: TargetFile, earlier: Sequence[Plan]) -> ClusterSpec:
+    """Return the cluster of the plan after these, which all ran on it: their nodes, with topics and clients anew."""
+    first = earlier[0]
+    ids = [node.id for node in first.topology.nodes if "broker" in node.roles]
+    topics = _topics(rng, ids, [f"{name}{len(earlier) + 1}" for name in NAMES])
+    settings = first.settings or NodeSettings()
+    return ClusterSpec(
+        target=target,
+        topology=first.topology,
+        topics=topics,
+        workload=_workload(rng, topics),
+        timing=first.timing,
+        level=first.level,
+        settings=settings.broker,
+        settings_of_all=settings.all,
+    )
+
+
 def _nodes(
     rng: random.Random, dialect: Dialect, ids: Sequence[int], possible: frozenset[Capability], with_duplicate: bool
 ) -> tuple[NodeSpec, ...]:
@@ -235,10 +257,10 @@ def _nodes(
     return (*quorum, *brokers, duplicate.model_copy(update={"disk": "plain"}))
 
 
-def _topics(rng: random.Random, ids: Sequence[int]) -> tuple[TopicSpec, ...]:
+def _topics(rng: random.Random, ids: Sequence[int], names: Sequence[str] = NAMES) -> tuple[TopicSpec, ...]:
     """Return one or two topics. Most have three replicas of which two have to be in sync."""
     topics = []
-    for name in ("t", "u")[: rng.choice((1, 1, 2))]:
+    for name in names[: rng.choice((1, 1, 2))]:
         replicas, min_isr = rng.choices(((3, 2), (3, 1), (3, 3), (2, 1)), weights=(12, 3, 1, 2))[0]
         assignments = tuple(tuple(rng.sample(ids, replicas)) for _ in range(rng.choice((1, 1, 2, 3))))
         topics.append(TopicSpec(name=name, assignments=assignments, config={MIN_ISR: str(min_isr)}))

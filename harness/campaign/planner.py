@@ -16,7 +16,7 @@ from fencepost.faults.capabilities import Capability
 from fencepost.faults.registry import FAULTS
 from fencepost.harness.backends import check_backend
 from fencepost.harness.campaign import operations, situations, workloads
-from fencepost.harness.campaign.cluster_spec import ClusterSpec, generate_cluster
+from fencepost.harness.campaign.cluster_spec import ClusterSpec, generate_again, generate_cluster
 from fencepost.harness.campaign.deviations import deviations
 from fencepost.harness.campaign.features import (
     FaultMove,
@@ -112,16 +112,19 @@ def all_features() -> tuple[Feature, ...]:
     )
 
 
-def generate(target: str, backend: str, seed: int, variant: int = 0, choose: Draw = draw) -> Plan:
+def generate(
+    target: str, backend: str, seed: int, variant: int = 0, choose: Draw = draw, earlier: Sequence[Plan] = ()
+) -> Plan:
     """Return a random plan for `quorum`, or with a version `apache-kafka:4.4.0`. Raise UsageError if there is no such
     target.
 
     A seed has any number of variants, from which a campaign that learns chooses; 0 is the plan that the seed stands
-    for.
+    for. `earlier` are the plans that run before this one on the same cluster, whose nodes it takes over.
     """
     check_backend(backend)
     file = load(target).file
-    return generate_for(file, reference_of(target), seed, capabilities_here(file, backend), variant, choose)
+    possible = capabilities_here(file, backend)
+    return generate_for(file, reference_of(target), seed, possible, variant, choose, earlier)
 
 
 def generate_for(
@@ -131,22 +134,28 @@ def generate_for(
     possible: frozenset[Capability],
     variant: int = 0,
     choose: Draw = draw,
+    earlier: Sequence[Plan] = (),
 ) -> Plan:
     """Return a random plan that needs only the capabilities in `possible`."""
     of_variant = f" {variant}" if variant else ""
     rng = random.Random(f"fencepost campaign {VERSION} {file.name} {seed}{of_variant}")
-    known = features_for(file, reference, possible)
+    known = [each for each in features_for(file, reference, possible) if not earlier or fits(each, earlier[0])]
     features = choose(rng, known)
     moves = [each for each in features if isinstance(each, Move)]
     faults = [each.fault for each in moves if isinstance(each, FaultMove)]
     duplicate = next((each for each in moves if duplicates(each)), None)
     with_duplicate = duplicate is not None and rng.random() < DUPLICATES
     needed = frozenset(fault.capability for fault in faults)
-    cluster = generate_cluster(rng, file, needed, with_duplicate=with_duplicate)
+    cluster = (
+        generate_again(rng, file, earlier)
+        if earlier
+        else generate_cluster(rng, file, needed, with_duplicate=with_duplicate)
+    )
     cluster = with_workload(rng, cluster, features)
     tolerated_only = rng.random() < TOLERATED and (cluster.spare_brokers > 0 or cluster.spare_quorum > 0)
     tolerated_only &= not with_duplicate or cluster.spare_brokers > 0  # the second process has to find its fault
     script = Script(rng, cluster, tolerated_only)
+    script.follow(earlier)
     script.open()
     count = rng.choices([number for number, _ in COUNTS], weights=[weight for _, weight in COUNTS])[0]
     at_hand = [each for each in moves if not duplicates(each)]
@@ -206,6 +215,14 @@ def _settings(cluster: ClusterSpec) -> NodeSettings | None:
     if not (cluster.settings or cluster.settings_of_all):
         return None
     return NodeSettings(all=dict(cluster.settings_of_all), broker=dict(cluster.settings))
+
+
+def fits(feature: Feature, first: Plan) -> bool:
+    """Return whether plans can have the feature on a cluster that was started for its first plan."""
+    given = first.settings.all if first.settings is not None else {}
+    if isinstance(feature, BrokerSettings) or (isinstance(feature, Move) and duplicates(feature)):
+        return False
+    return feature.settings.items() <= given.items() and feature.level in (None, first.level)
 
 
 def capabilities_here(file: TargetFile, backend: str) -> frozenset[Capability]:

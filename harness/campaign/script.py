@@ -40,6 +40,7 @@ from fencepost.harness.plan.conditions.settings_agree import SettingsAgree
 from fencepost.harness.plan.conditions.topic_created_through import TopicCreatedThrough
 from fencepost.harness.plan.conditions.workload_acks import WorkloadAcks
 from fencepost.harness.plan.injects import inject
+from fencepost.harness.plan.model import Plan
 from fencepost.harness.plan.requests.api import ApiProbe
 from fencepost.harness.plan.requests.delete_topic import DeleteTopicProbe
 from fencepost.harness.plan.steps import Step
@@ -50,11 +51,14 @@ from fencepost.harness.plan.steps.hold import Hold
 from fencepost.harness.plan.steps.shutdown import Shutdown
 from fencepost.harness.plan.steps.start import Start
 from fencepost.harness.plan.steps.workload import Workload
+from fencepost.harness.plan.topic_changes import changed_topics
 
 OFFSETS_MS = (0, 0, 50, 200, 500)
 """The delays between a state and the fault that waits for it."""
 CREATED = 0.5
 """The fraction of faults that no progress may stop while which a topic has to be created."""
+NAMES_OF_A_PLAN = 1000
+"""More names than a plan gives."""
 PROGRESS = 20
 """The number of records that show that work goes on."""
 
@@ -82,6 +86,8 @@ class Script:
     """The names of the first steps of operations."""
     _clean: bool = True
     """Nothing was broken or moved since the cluster was last known to be whole."""
+    taken: frozenset[str] = frozenset()
+    """The names of topics that earlier plans had on this cluster."""
     _names: int = 0
 
     @property
@@ -90,9 +96,20 @@ class Script:
         return self._clean and not self.held
 
     @property
+    def named_topics(self) -> frozenset[str]:
+        """The names of all topics that this plan has had, and earlier ones on its cluster."""
+        return self.taken | self.topics.keys()
+
+    @property
     def named_by_held(self) -> frozenset[str]:
         """The nodes that a fault names which holds; nodes behind roles are not known."""
         return frozenset(name for each in self.held for name in each.fault.aim.named)
+
+    def follow(self, earlier: Sequence[Plan]) -> None:
+        """Let no name be one that an earlier plan on this cluster had: of a topic, of a group."""
+        planned = (topic.name for plan in earlier for topic in plan.topics)
+        self.taken = frozenset((*planned, *(name for plan in earlier for name in changed_topics(plan))))
+        self._names = NAMES_OF_A_PLAN * len(earlier)
 
     def open(self) -> None:
         """Start the work."""
@@ -347,7 +364,11 @@ class Script:
     def _acks(self, name: str, expect: Expect | None) -> WorkloadAcks:
         """Await records of the producer that waits for all replicas. Where there are several: of the first topic's."""
         return WorkloadAcks(
-            as_=name, more=PROGRESS, within_ms=self.cluster.liveness_timeout_ms, producer="p-t", expect=expect
+            as_=name,
+            more=PROGRESS,
+            within_ms=self.cluster.liveness_timeout_ms,
+            producer=f"p-{self.cluster.topics[0].name}",
+            expect=expect,
         )
 
     def name(self, what: str) -> str:

@@ -71,7 +71,12 @@ def campaign(options: CampaignOptions) -> int:
         options.pairwise,
         known,
         options.to_the_end,
+        options.plans_per_cluster,
     )
+    if order.plans_per_cluster > 1 and (order.pairwise or known is not None):
+        raise UsageError(
+            "--plans-per-cluster generates plans for the cluster at hand: leave out --pairwise, --learn and --guidance"
+        )
     if options.dry_run:
         load(options.target)  # its driver refuses a version that does not exist
         show_plans(order, terminal())

@@ -13,13 +13,14 @@ from fencepost.harness.cli.commands.runs import ReplayOptions, RunOptions
 from fencepost.harness.cli.plan import plan_to_run
 from fencepost.harness.cli.run_display import RunDisplay, Series, as_data, show_verdict
 from fencepost.harness.cli.run_progress import RunProgress
+from fencepost.harness.engine.chained import run_after
 from fencepost.harness.engine.run import RunInterrupt
 from fencepost.harness.engine.run import run as run_plan
 from fencepost.harness.plan import Plan
 from fencepost.harness.reproduction.replaying import Original, Replays
 from fencepost.harness.reproduction.replaying import replay as run_again
 from fencepost.harness.targets.reference import plant, plant_again
-from fencepost.harness.terminal import console_beside
+from fencepost.harness.terminal import console_beside, counted
 from fencepost.results.records.folder import RunFolder
 from fencepost.results.records.verdict import RunVerdict, Verdict
 from fencepost.suites.scenarios import SCENARIOS
@@ -60,7 +61,10 @@ def replay(options: ReplayOptions) -> int:
     if defect := plant_again(original.planted_defect):
         console.print(f"{'planted':<15}{defect}")
     runs = options.runs or original.runs
-    run_one = partial(run_plan, runs=runs, backend=replays.backend, end_early=options.end_early)
+    run_first = partial(run_after, original.chain) if original.chain else run_plan
+    run_one = partial(run_first, runs=runs, backend=replays.backend, end_early=options.end_early)
+    if original.chain:
+        console.print(f"{'before it':<15}{counted(len(original.chain), 'plan')} on the same cluster")
     if options.times == 1:
         _run_once(replays, run_one, runs, console)
     else:

@@ -6,6 +6,7 @@ import json
 import shutil
 import time
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -16,18 +17,23 @@ from fencepost.harness.cli.commands.runs import ShrinkOptions
 from fencepost.harness.cli.eta import duration
 from fencepost.harness.cli.run_display import Series, show_verdict
 from fencepost.harness.disk_space import check_disk_space
+from fencepost.harness.engine.chained import run_after
+from fencepost.harness.engine.living import save_plans
 from fencepost.harness.engine.run import RunInterrupt, run
 from fencepost.harness.errors import HarnessError, UsageError
 from fencepost.harness.plan import PlanError, dump_plan
+from fencepost.harness.plan.hash import plan_hash
 from fencepost.harness.plan.injects import InjectStep
 from fencepost.harness.plan.model import Plan
-from fencepost.harness.reproduction.replaying import Original
+from fencepost.harness.reproduction.replaying import Original, chain_beside
+from fencepost.harness.reproduction.shrink.ddmin import ddmin
+from fencepost.harness.reproduction.shrink.parts import named
 from fencepost.harness.reproduction.shrink.search import ShrinkResult
 from fencepost.harness.reproduction.shrink.search import shrink as search
 from fencepost.harness.reproduction.shrink.trials import OutOfTime, TrialOutcome, Trials
 from fencepost.harness.reproduction.signature import FailureSignature
 from fencepost.harness.targets.reference import plant_again, with_defect
-from fencepost.harness.terminal import console_beside
+from fencepost.harness.terminal import console_beside, counted
 from fencepost.results.records.replay_command import replay_command
 from fencepost.results.records.verdict import Verdict
 
@@ -88,8 +94,12 @@ def _search(order: ShrinkOrder, console: Console) -> int:
         console.print(
             f"{'wanted':<15}{failure}, in {options.rate:.0%} of {options.times} runs, for {options.minutes:g} min"
         )
-        trials = Trials(candidates.run, options.times, options.rate, began + options.minutes * 60)
+        chains = Chains(candidates, order, began + options.minutes * 60)
+        chain: tuple[Plan, ...] = order.original.chain
+        trials = chains.trials(chain)
         try:
+            chain = chains.shortest()
+            trials = chains.trials(chain)
             found = search(order.original.plan, trials, candidates.reported)
         except OutOfTime:
             found = None
@@ -97,6 +107,11 @@ def _search(order: ShrinkOrder, console: Console) -> int:
         console.print(f"{'':<15}{_not_failing(order, trials)}")
         return NOT_FAILING
     order.file.write_text(dump_plan(found.plan), encoding="utf-8")
+    shutil.rmtree(chain_beside(order.file), ignore_errors=True)
+    save_plans(chain_beside(order.file), chain)
+    if order.original.chain:
+        plans = counted(len(order.original.chain), "plan")
+        console.print(f"{'before it':<15}{len(chain)} of {plans} on the same cluster have to run")
     if candidates.stopped is not None:
         console.print(f"{'stopped':<15}{candidates.stopped}", soft_wrap=True, markup=False)
     if options.as_json:
@@ -105,6 +120,38 @@ def _search(order: ShrinkOrder, console: Console) -> int:
         for line in _described(found, order, time.monotonic() - began):
             console.print(line, soft_wrap=True, markup=False)
     return 0
+
+
+class Chains:
+    """The trials of a plan after other plans on the same cluster."""
+
+    def __init__(self, candidates: Candidates, order: ShrinkOrder, deadline: float) -> None:
+        self._candidates = candidates
+        self._order = order
+        self._deadline = deadline
+        self._trials: dict[tuple[str, ...], Trials] = {}
+
+    def trials(self, chain: tuple[Plan, ...]) -> Trials:
+        """Return the trials of plans that run after these."""
+        key = tuple(map(plan_hash, chain))
+        if key not in self._trials:
+            options = self._order.options
+            run_one = partial(self._candidates.run, chain=chain)
+            self._trials[key] = Trials(run_one, options.times, options.rate, self._deadline)
+        return self._trials[key]
+
+    def shortest(self) -> tuple[Plan, ...]:
+        """Return the fewest plans of the original chain after which the plan still fails; all if it does not."""
+        plan, chain = named(self._order.original.plan), self._order.original.chain
+        self._candidates.reported(f"the plan after {len(chain)} others", plan)
+        if not chain or not self.trials(chain).fails(plan):
+            return chain
+
+        def fails(some: tuple[Plan, ...]) -> bool:
+            self._candidates.reported(f"the plan after {len(some)} of {len(chain)} others", plan)
+            return self.trials(some).fails(plan)
+
+        return ddmin(chain, fails)
 
 
 class Candidates:
@@ -145,12 +192,13 @@ class Candidates:
         faults = sum(isinstance(step, InjectStep) for step in best.steps)
         self._next = f"{faults} faults, {len(best.steps)} steps, {len(best.topology.nodes)} nodes · trying {what}"
 
-    def run(self, plan: Plan) -> TrialOutcome:
+    def run(self, plan: Plan, chain: tuple[Plan, ...] = ()) -> TrialOutcome:
         """Run one candidate. OutOfTime after Ctrl-C, or if the disk is full: the smallest plan so far is the result."""
         self._series.begin(self._next)
         assert self._failure is not None
         try:
-            folder, verdict = run(plan, self._order.candidates, self._order.backend, listener=self._series)
+            run_one = partial(run_after, chain) if chain else run
+            folder, verdict = run_one(plan, self._order.candidates, self._order.backend, listener=self._series)
             signature = FailureSignature.of(verdict)
             failed = self._failure.shows_in(signature)
             if not failed:

@@ -119,6 +119,12 @@ class Cluster:
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
         self.stop()
 
+    def serve(self, plan: Plan, journal: JournalWriter) -> None:
+        """Serve the run of another plan for the same nodes. Its journal gets all that happens to them from now on."""
+        self.plan = plan
+        self.journal = journal
+        self.processes.introduce(journal)
+
     def stop(self) -> None:
         """End every process and give the addresses back. May be called twice."""
         self._stack.close()

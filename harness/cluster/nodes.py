@@ -66,7 +66,7 @@ class Nodes:
         self._installation = installation
         self._target = target
         self._backend = backend
-        self._journal = journal
+        self.journal = journal
         self._preparations = preparations
         self.starts: list[tuple[str, Command]] = []
         """The node and the command of each start."""
@@ -76,6 +76,13 @@ class Nodes:
         self._stopping: dict[str, threading.Event] = {}
         self._unawaited: dict[str, float] = {}
         """When each node was last started or resumed (monotonic), until it answered or its silence was noted."""
+
+    def introduce(self, journal: JournalWriter) -> None:
+        """Journal here from now on, at first the nodes that run: they were started before (`lives_on`)."""
+        self.journal = journal
+        for node, command in dict(self.starts).items():
+            if self.status(node).running is Running.RUNNING:
+                self._note_started(self._described(node), command, lives_on=True)
 
     def start(self, node: str) -> None:
         """Start a node's process; a first start writes its files. Does nothing if it runs.
@@ -101,13 +108,7 @@ class Nodes:
         command = self._command(described)
         self.starts.append((node, command))
         self._backend.start(node, command)
-        self._note(
-            node,
-            "started",
-            level=described.level,
-            release=command.version,
-            planted_defect=planted_defect(command) or None,
-        )
+        self._note_started(described, command)
 
     def await_ready(self, node: str, timeout: float, since: float | None = None) -> None:
         """Wait until the node answers requests at its own address, fenced or not. Note one that stays silent."""
@@ -265,7 +266,18 @@ class Nodes:
                 "ZooKeeper has the registration of the process before it."
             )
             data = {"what": "start postponed", "seconds": round(waited, 3), "message": message}
-            self._journal.write("note", "start-postponed", "seen", data, node=node.name)
+            self.journal.write("note", "start-postponed", "seen", data, node=node.name)
+
+    def _note_started(self, node: Node, command: Command, lives_on: bool | None = None) -> None:
+        defect = planted_defect(command) or None
+        self._note(
+            node.name,
+            "started",
+            level=node.level,
+            release=command.version,
+            planted_defect=defect,
+            lives_on=lives_on,
+        )
 
     def _note(self, node: str, phase: str, durable: bool = False, **more: object) -> None:
         status = self.status(node)
@@ -278,7 +290,7 @@ class Nodes:
             self._unawaited.pop(node, None)
 
     def _write(self, node: str, phase: str, data: dict[str, Any], durable: bool = False) -> None:
-        self._journal.write("node", node, phase, data, node=node, durable=durable)
+        self.journal.write("node", node, phase, data, node=node, durable=durable)
 
 
 def _reach(address: Endpoint, deadline: float) -> ProbeResult:

@@ -63,7 +63,7 @@ class LiveRun:
             stack.enter_context(disk_space_errors(runs))
             self._recording: Recording = stack.enter_context(recorded(plan, runs, self.target, backend))
             cluster = stack.enter_context(Cluster(plan, self.folder, self._recording.journal, self.target, backend))
-            stack.enter_context(identified(cluster))
+            stack.enter_context(identified(cluster, cluster.folder))
             self.context: Context = stack.enter_context(started(cluster))
             self._execution = stack.enter_context(executing(self.context, NoProgress()))
             self._stack: ExitStack | None = stack.pop_all()

@@ -14,6 +14,7 @@ from pathlib import Path
 
 from fencepost.harness.cleaning.cleanup import clean, has_records, is_alive
 from fencepost.harness.cleaning.watcher import CLEANED
+from fencepost.harness.engine.living import SERVES
 from fencepost.harness.errors import UsageError
 from fencepost.harness.judge import judge_folder
 from fencepost.harness.processes.waiting import within
@@ -40,7 +41,8 @@ def main(run: Path) -> None:
             _note(run, {"problems": [str(error)]})
         return
     _note(run, {"found": list(map(str, cleaned.found)), "problems": list(cleaned.problems)})
-    _judge(RunFolder(run))
+    serves = run / SERVES
+    _judge(RunFolder(Path(serves.read_text(encoding="utf-8")) if serves.is_file() else run))
 
 
 def _judge(folder: RunFolder) -> None:

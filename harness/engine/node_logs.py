@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import time
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Mapping
 from pathlib import Path
 
 from fencepost.harness.plan.base import LogLine
@@ -18,9 +18,11 @@ LAST_WORDS = 50
 class NodeLogs:
     """The logs of a run's nodes; `folder` holds NODE.log of each. Only `mark` may be called from several threads."""
 
-    def __init__(self, folder: Path, nodes: Collection[str]) -> None:
+    def __init__(self, folder: Path, nodes: Collection[str], begin: Mapping[str, int] | None = None) -> None:
+        """`begin`: the sizes of the logs at the begin of the run, by node; without it they were empty."""
         self._folder = folder
         self._nodes = tuple(nodes)
+        self._begin = {} if begin is None else begin
         self._marks: dict[str, dict[str, int]] = {}
         self._found: dict[str, int] = {}
 
@@ -30,7 +32,7 @@ class NodeLogs:
 
     def search(self, node: str, pattern: str, since: str | None = None) -> LogSearch:
         """Search for lines that were complete after the instant, or at any time. Raise KeyError before the instant."""
-        begin = 0 if since is None else self._marks[since].get(node, 0)
+        begin = self._begin.get(node, 0) if since is None else self._marks[since].get(node, 0)
         return LogSearch(self._path(node), pattern, begin, lambda at: self._found.__setitem__(node, at))
 
     def await_line(self, node: str, said: LogLine, deadline: float) -> str | None:

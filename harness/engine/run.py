@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 import traceback
 from collections.abc import Iterator
-from contextlib import ExitStack, contextmanager
+from contextlib import AbstractContextManager, ExitStack, contextmanager
 from dataclasses import dataclass
 from datetime import date
 from pathlib import Path
@@ -23,6 +23,7 @@ from fencepost.harness.engine.active_faults import ActiveFaults
 from fencepost.harness.engine.context import Context
 from fencepost.harness.engine.execute import ProgressListener, await_topics, execute
 from fencepost.harness.engine.identity import identify
+from fencepost.harness.engine.living import LivingCluster, log_sizes
 from fencepost.harness.engine.manifest import add_identity, describe
 from fencepost.harness.engine.node_logs import Instants, NodeLogs
 from fencepost.harness.engine.watchdog import Watchdog, latest_end
@@ -70,8 +71,11 @@ def run(
     listener: ProgressListener | None = None,
     *,
     end_early: bool = False,
+    living: LivingCluster | None = None,
 ) -> tuple[RunFolder, RunVerdict]:
     """Run a plan in a new folder in `runs`, and judge it. With `end_early` only until a claim is broken for certain.
+
+    It runs on the cluster of `living`, which may live on after it; without, on one of its own.
 
     Raise PlanError, CatalogueError or UsageError before anything exists. From then on each error is part of the
     verdict, and every process that was started is ended. So it is after an interrupt, which raises RunInterrupt with
@@ -80,8 +84,13 @@ def run(
     target = check(plan, runs, backend)
     with disk_space_errors(runs):
         with recorded(plan, runs, target, backend) as recording:
-            _live(plan, recording, target, backend, listener or NoProgress(), end_early=end_early)
+            cluster = (Cluster if living is None else living.lease)(
+                plan, recording.folder, recording.journal, target, backend
+            )
+            _live(cluster, recording, listener or NoProgress(), plan, end_early=end_early)
         verdict = recording.judge(plan)
+        if living is not None:
+            living.judged(plan, recording.folder, verdict)
     if recording.interrupted:
         raise RunInterrupt(recording.folder, verdict)
     return recording.folder, verdict
@@ -155,14 +164,19 @@ def recorded(plan: Plan, runs: Path, target: Target, backend: str) -> Iterator[R
 
 
 def _live(
-    plan: Plan, recording: Recording, target: Target, backend: str, listener: ProgressListener, *, end_early: bool
+    lease: AbstractContextManager[Cluster],
+    recording: Recording,
+    listener: ProgressListener,
+    plan: Plan,
+    *,
+    end_early: bool,
 ) -> None:
     """Run the cluster and the steps. The observer watches until all nodes are ended on purpose."""
     folder, journal = recording.folder, recording.journal
     with (
         Watchdog(folder, journal, lambda message: listener.report(Phase.STEP, step=message)) as watchdog,
-        Cluster(plan, folder, journal, target, backend) as cluster,
-        identified(cluster),
+        lease as cluster,
+        identified(cluster, folder),
     ):
         watchdog.arm(latest_end(plan))
         with started(cluster) as context:
@@ -175,7 +189,7 @@ def _live(
 
 
 @contextmanager
-def identified(cluster: Cluster) -> Iterator[None]:
+def identified(cluster: Cluster, folder: RunFolder) -> Iterator[None]:
     """Write into the manifest what ran in the nodes, once the run is over.
 
     Digests of a hundred megabytes of jars would take time from its steps.
@@ -184,7 +198,7 @@ def identified(cluster: Cluster) -> Iterator[None]:
         yield
     finally:
         started = identify(cluster.processes.starts, cluster.backend, cluster.target.file.commit)
-        add_identity(cluster.folder, started)
+        add_identity(folder, started)
 
 
 @contextmanager
@@ -196,6 +210,7 @@ def started(cluster: Cluster, seconds: float | None = None) -> Iterator[Context]
     plan, journal = cluster.plan, cluster.journal
     with ExitStack() as stack:
         deadline = time.monotonic() + (plan.deadline_ms / 1000 if seconds is None else seconds)
+        sizes = log_sizes(cluster.folder)
         _start(cluster)
         dialect = cluster.target.file.dialect
         unqueried = plan.prepared_topics | plan.huge_topics
@@ -203,7 +218,7 @@ def started(cluster: Cluster, seconds: float | None = None) -> Iterator[Context]
         stack.enter_context(WaitingNodes(cluster.pids, journal))
         workload = Workload(plan, journal, cluster.bootstrap)
         stack.callback(workload.stop)
-        logs = NodeLogs(cluster.folder.logs, [node.name for node in plan.topology.nodes])
+        logs = NodeLogs(cluster.folder.logs, [node.name for node in plan.topology.nodes], sizes)
         instants = Instants(logs.mark)
         active_faults = ActiveFaults(journal, instants)
         context = Context(plan, cluster, journal, observer, workload, active_faults, logs, deadline, instants=instants)

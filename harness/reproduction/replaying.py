@@ -11,6 +11,7 @@ from pathlib import Path
 from statistics import NormalDist
 from typing import Any
 
+from fencepost.harness.engine.living import CHAIN, saved_plans
 from fencepost.harness.engine.run import RunInterrupt
 from fencepost.harness.errors import UsageError
 from fencepost.harness.plan.file import load_plan
@@ -27,6 +28,11 @@ RunPlan = Callable[[Plan], tuple[RunFolder, RunVerdict]]
 """Runs a plan and judges it."""
 
 
+def chain_beside(file: Path) -> Path:
+    """Return the folder with the plans that are to run on one cluster before that of a plan file."""
+    return file.with_suffix(f".{CHAIN}")
+
+
 @dataclass(frozen=True)
 class Original:
     """The plan to replay. `failure` is how it failed before; None if it did not, or if that is not known."""
@@ -40,6 +46,8 @@ class Original:
     failure: FailureSignature | None = None
     planted_defect: str = ""
     """The mutant that the nodes of the original run had."""
+    chain: tuple[Plan, ...] = ()
+    """The plans that ran before on the cluster of the original run."""
 
     @classmethod
     def read(cls, what: Path, runs: Path = Path("runs")) -> Original:
@@ -47,7 +55,7 @@ class Original:
         if not what.exists():
             raise UsageError(f"there is no run folder {what}")
         if what.is_file():
-            return cls(load_plan(what), what, runs)
+            return cls(load_plan(what), what, runs, chain=saved_plans(chain_beside(what)))
         folder = open_run(what)
         failure = None
         if (before := stored_verdict(folder)) is not None:
@@ -55,7 +63,8 @@ class Original:
             failure = signature if signature.fails else None
         manifest = folder.try_manifest()
         backend, defect = (manifest.backend, manifest.planted_defect) if manifest is not None else (None, "")
-        return cls(load_plan(folder.plan), what, what.resolve().parent, backend, failure, defect)
+        chain = saved_plans(folder.path / CHAIN)
+        return cls(load_plan(folder.plan), what, what.resolve().parent, backend, failure, defect, chain)
 
 
 def stored_verdict(folder: RunFolder) -> RunVerdict | None:

@@ -34,7 +34,7 @@ class Administrator(Operation):
     }
 
     def generate(self, rng: random.Random, script: Script) -> GeneratedOperation:
-        topic = ScriptTopic(new_name(rng, script.topics), 1, script.cluster.fewest_replicas, Existence.DELETED)
+        topic = ScriptTopic(new_name(rng, script.named_topics), 1, script.cluster.fewest_replicas, Existence.DELETED)
         create = CreateTopicProbe(
             as_=script.name("keep-creating"),
             node=self._asked(rng, script).node,

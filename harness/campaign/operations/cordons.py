@@ -55,7 +55,7 @@ class CordonedBroker(Operation):
 
     def generate(self, rng: random.Random, script: Script) -> GeneratedOperation:
         broker = rng.choice(script.cluster.brokers)
-        id, topic = script.cluster.id_of(broker), new_name(rng, script.topics)
+        id, topic = script.cluster.id_of(broker), new_name(rng, script.named_topics)
 
         def alter(name: str, value: str | None, operation: int) -> ApiProbe:
             body = altered(BROKER, str(id), CORDONED, value, operation)

@@ -75,7 +75,7 @@ class OffsetsByTime(Operation):
     def generate(self, rng: random.Random, script: Script) -> GeneratedOperation | None:
         if TIMESTAMPS in script.cluster.settings:
             return None
-        topic = ScriptTopic(new_name(rng, script.topics), 1, script.cluster.fewest_replicas, Existence.CERTAIN)
+        topic = ScriptTopic(new_name(rng, script.named_topics), 1, script.cluster.fewest_replicas, Existence.CERTAIN)
         times = [BEGIN_MS + 1000 * each for each in rng.sample(range(10), rng.randint(2, 5))]
         created, on_leader = any_broker(rng, script, "LIVE-04"), f"leader:{topic.name}-0"
         if script.cluster.only_controller_administers:

@@ -117,7 +117,7 @@ class ShareGroupGrows(_OfNewCoordinators):
         group, within_ms = script.name("shared"), script.cluster.liveness_timeout_ms
         partitions = rng.choice((1, 2, 3))
         topic = ScriptTopic(
-            new_name(rng, script.topics), partitions + 1, script.cluster.fewest_replicas, Existence.CERTAIN
+            new_name(rng, script.named_topics), partitions + 1, script.cluster.fewest_replicas, Existence.CERTAIN
         )
         created, grown = (any_broker(rng, script, "LIVE-04") for _ in range(2))
         send = self.sent(rng, script, COORDINATOR)

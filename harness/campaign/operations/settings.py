@@ -124,7 +124,7 @@ class AlterBrokerDefault(ChangedSettings):
         return changed_defaults(target) if GUARD in changed_settings(target) else ()
 
     def generate(self, rng: random.Random, script: Script) -> GeneratedOperation:
-        guarded = ScriptTopic(new_name(rng, script.topics), 1, script.cluster.fewest_replicas, Existence.CERTAIN)
+        guarded = ScriptTopic(new_name(rng, script.named_topics), 1, script.cluster.fewest_replicas, Existence.CERTAIN)
         defaults = changed_defaults(script.cluster.target)
         setting = rng.choice(sorted(defaults))
         first, second = rng.sample(defaults[setting], 2)

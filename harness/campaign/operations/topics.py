@@ -60,7 +60,7 @@ class CreateHugeTopic(Operation):
         """The request claims nothing: a controller that takes long for it is asked twice by the broker in between."""
         if any(each.partitions > HUGE for each in script.topics.values()):
             return None
-        name, partitions = new_name(rng, script.topics), rng.choice(THOUSANDS)
+        name, partitions = new_name(rng, script.named_topics), rng.choice(THOUSANDS)
         more_ms = partitions * PLACED_MS * script.cluster.target.timeout_factor
         how = asked(rng, script, certain=False)
         how = replace(how, timeout_ms=how.timeout_ms + more_ms, background=False)
@@ -121,7 +121,7 @@ def _one(rng: random.Random, script: Script) -> ScriptTopic | None:
 
 
 def _new(rng: random.Random, script: Script, *, lasting: bool) -> GeneratedOperation:
-    name = new_name(rng, script.topics)
+    name = new_name(rng, script.named_topics)
     many = MANY if script.cluster.target.timeout_factor == 1 else MANY_ON_A_JVM
     partitions = rng.choices((1, 2, many), weights=(6, 3, 1))[0]
     topic = ScriptTopic(name, partitions, script.cluster.fewest_replicas, Existence.CERTAIN, lasting=lasting)

@@ -45,7 +45,7 @@ class RecreatedWhileAway(Situation):
         if not script.allows_away(1, 0):
             return False
         how = rng.choice(("kill", "kill", "pause"))
-        topic = ScriptTopic(new_name(rng, script.topics), 1, cluster.fewest_replicas, Existence.DOUBTFUL)
+        topic = ScriptTopic(new_name(rng, script.named_topics), 1, cluster.fewest_replicas, Existence.DOUBTFUL)
         script.topics[topic.name] = topic
         staged.title, staged.brokers = f"a topic created again during a {how} of {away}", 1
         through = rng.choice([each for each in cluster.brokers if each != away])

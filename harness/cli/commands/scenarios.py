@@ -236,8 +236,12 @@ class CampaignOptions(CommandOptions):
     A run ends once the claim of a step is broken for certain: its verdict is a violation then, whatever follows. Later
     claims are not judged. With --to-the-end all steps of each plan are tried.
 
+    With --plans-per-cluster a cluster lives on after a plan that passed, and the next plan is one for its nodes, with
+    topics and clients of its own. A run folder has the plans before it in chain/, and replay runs them first.
+
     [bold]Examples[/bold]
       fencepost campaign quorum --minutes 60 --seed 7
+      fencepost campaign quorum --minutes 60 --plans-per-cluster 10
       fencepost campaign apache-kafka --plans 20 --workers 1
       fencepost campaign zk-controller --plans 10 --dry-run
       fencepost campaign quorum --pairwise --minutes 120
@@ -296,6 +300,14 @@ class CampaignOptions(CommandOptions):
     to_the_end: Annotated[
         bool, typer.Option("--to-the-end", help="Try all steps of a plan, also after a claim that is certainly broken.")
     ] = False
+    plans_per_cluster: Annotated[
+        int,
+        typer.Option(
+            min=1,
+            metavar="N",
+            help="Run up to N plans one after the other on a cluster that lives on. One plan in five has a fresh one.",
+        ),
+    ] = 1
 
     def perform(self) -> int:
         from fencepost.harness.cli.campaign import campaign

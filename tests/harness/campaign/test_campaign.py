@@ -162,7 +162,7 @@ def test_a_run_that_does_not_end_is_killed(tmp_path: Path, monkeypatch: pytest.M
 def test_a_rule_that_was_broken_before_an_interrupt_is_reported(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, verdict: str, counted: int
 ) -> None:
-    line = ProgressLine("$(basename $3 .yaml)", "title", (), Phase.DONE, verdict=verdict, seconds=1.0)
+    line = ProgressLine("$(basename $5 .yaml)", "title", (), Phase.DONE, verdict=verdict, seconds=1.0)
     said = json.dumps(asdict(line)).replace('"', '\\"')
     patient(tmp_path, monkeypatch, f'echo "{said}" >> $FENCEPOST_PROGRESS; exit 1')
 
