@@ -83,5 +83,14 @@ def controller_restarted(script: Script) -> Iterator[Step]:
     yield Start(as_=script.name("restarted"), nodes=f"${bound}")
 
 
+def restarted(script: Script, node: str) -> Iterator[Step]:
+    """Yield a restart of the node that has a role now, and the wait for a whole cluster."""
+    within_ms, bound = script.cluster.liveness_timeout_ms, script.name("restarts")
+    yield Bind(as_=bound, node=node)
+    yield Shutdown(as_=script.name("ended"), nodes=f"${bound}", within_ms=within_ms)
+    yield Start(as_=script.name("again"), nodes=f"${bound}")
+    yield Converged(as_=script.name("whole"), within_ms=within_ms, expect=_comes_back())
+
+
 def _comes_back() -> Expect:
     return Expect(level=Level.MUST, requirement="LIVE-01")

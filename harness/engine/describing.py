@@ -8,9 +8,9 @@ from dataclasses import fields
 from typing import Any
 
 from fencepost.faults.capabilities import Running
-from fencepost.harness.clients.raw import NoAnswer, RawConnection
+from fencepost.harness.clients.raw import NoAnswer, NotOffered, RawConnection
 from fencepost.harness.engine.context import Context
-from fencepost.harness.model.comparison import compare
+from fencepost.harness.model.comparison import compare, objects_named
 from fencepost.harness.model.kind import Asked, Kind, Question, Scope
 from fencepost.harness.model.kinds import KINDS
 from fencepost.harness.model.sent import Checkpoint, Description
@@ -91,23 +91,35 @@ def _of_node(
 ) -> Iterator[Description]:
     """Yield what a node describes. What it does not answer, or has no request for, is not judged."""
     now = context.journal.now
-    metadata_topic = context.cluster.target.file.dialect.metadata_topic
-    scope = Scope(sorted(topics), context.plan.node(node).id, metadata_topic)
+    scope = _scope(context, kind, node, topics)
     try:
         with context.clients.connect(node, listener, ANSWER_SECONDS) as connection:
             for question in kind.questions(scope):
                 begun = now()
-                objects = kind.read(question, _ask(connection, question))
+                try:
+                    answer = _ask(connection, question)
+                except NotOffered:
+                    continue
+                objects = kind.read(question, answer)
                 if objects is not None:
                     yield Description(kind.name, node, objects, begun, now(), question.scope)
     except NoAnswer:
         return
 
 
+def _scope(context: Context, kind: Kind, node: str, topics: Collection[str]) -> Scope:
+    named = objects_named(list(context.clients.recorder.sent.values()), kind)
+    plan = context.plan
+    of_clients = frozenset((*plan.groups, *plan.transactional_ids))
+    metadata_topic = context.cluster.target.file.dialect.metadata_topic
+    return Scope(sorted(topics), plan.node(node).id, metadata_topic, sorted(set(named)), of_clients)
+
+
 def _ask(connection: RawConnection, question: Question) -> Mapping[str, Any]:
     """Send a question in the newest version that both sides have, without the fields that this lacks."""
     known = messages.versions(question.api)
-    api = Api(messages.APIS[question.api], question.api, question.api, known[0], known[-1])
+    high = known[-1] if question.newest is None else question.newest
+    api = Api(messages.APIS[question.api], question.api, question.api, max(known[0], question.oldest), high)
     request, response = messages.payload_types(question.api, connection.newest_version(api))
     names = {field.name for field in fields(request)}
     body = {name: value for name, value in question.body.items() if name in names}

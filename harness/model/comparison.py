@@ -6,6 +6,7 @@ from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import partial
+from math import inf
 from typing import Any
 
 from fencepost.harness.model.effect import Effect
@@ -85,13 +86,16 @@ class _Comparer:
             for effect in self._kind.effects(sent, objects):
                 effects[effect.object].append((sent, effect))
         for name in sorted(objects):
+            descriptions = [each for each in self._descriptions if _covers(each, name)]
+            if not descriptions and self._kind.begins_absent:
+                continue  # it belongs to clients whose requests are not recorded
             initial, known_since = self._initial(name, begin)
             happenings = [
-                Happening(effect.title, sent.begun, sent.ended, effect.step)
+                Happening(effect.title, sent.begun, inf if effect.lasting else sent.ended, effect.step)
                 for sent, effect in effects[name]
                 if sent.ended > known_since
             ]
-            happenings += (self._seen(name, each) for each in self._descriptions if _covers(each, name))
+            happenings += (self._seen(name, each) for each in descriptions)
             self._judge(name, happenings, initial)
 
     def _initial(self, name: str, begin: float) -> tuple[State, float]:
@@ -99,6 +103,8 @@ class _Comparer:
 
         What the first checkpoint has not was absent then; but a node that did not answer may have had it.
         """
+        if self._kind.begins_absent:
+            return self._kind.absent, -inf
         for description in self._descriptions if self._kind.of_each_node else self._first:
             if name in description.objects:
                 return self._kind.state(description.objects[name]), description.begun
@@ -131,7 +137,7 @@ class _Comparer:
 
 
 def _covers(description: Description, name: str) -> bool:
-    return description.scope is None or name in description.scope
+    return description.scope is None or name in description.scope or name in description.objects
 
 
 def objects_named(requests: Sequence[Sent], kind: Kind) -> Iterator[Any]:

@@ -5,13 +5,14 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Iterator
 from dataclasses import dataclass
+from typing import ClassVar
 
 from fencepost.harness.model.worlds import State
 
 DONE = 0
 NOTHING_DONE = frozenset(
-    {17, 22, 25, 27, 29, 30, 31, 33, 34, 35, 38, 39, 40, 42, 43, 44, 45, 53, 54, 58, 61, 68, 73, 76, 77, 86, 87, 88, 89}
-    | {90, 92, 93, 95, 96, 99, 101, 103, 104, 105, 106, 107, 108, 110, 111, 112, 113, 114}
+    {12, 14, 17, 22, 25, 27, 29, 30, 31, 33, 34, 35, 38, 39, 40, 42, 43, 44, 45, 53, 54, 58, 61, 68, 73, 76, 77, 86, 87}
+    | {88, 89, 90, 92, 93, 95, 96, 99, 101, 103, 104, 105, 106, 107, 108, 110, 111, 112, 113, 114}
 )
 """Errors that say that a request was refused before it did anything. After all others it may have been done: a request
 that a broker forwards is sent again, and the second answer is about what the first one did."""
@@ -23,6 +24,9 @@ class Effect(ABC):
 
     object: str
     code: int | None
+
+    lasting: ClassVar[bool] = False
+    """It may be done at any later time, or never: by a timeout, or by a decision that follows from another one."""
 
     @property
     @abstractmethod

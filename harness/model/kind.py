@@ -30,6 +30,10 @@ class Scope:
     """The id of the node that is asked."""
     metadata_topic: str = ""
     """The name of the metadata log in requests."""
+    objects: Sequence[str] = ()
+    """The objects of the kind that requests have named."""
+    of_clients: frozenset[str] = frozenset()
+    """The groups and transactional ids of the workload. Its clients change them as well, which nothing records."""
 
 
 @dataclass(frozen=True)
@@ -39,6 +43,10 @@ class Question:
     api: str
     body: Mapping[str, Any]
     scope: Sequence[str] | None = None
+    oldest: int = 0
+    """The oldest version that can be asked with; without it the node is not asked."""
+    newest: int | None = None
+    """The newest version whose answer `read` knows. None: any."""
 
 
 class Kind(ABC):
@@ -54,6 +62,8 @@ class Kind(ABC):
     """The state of an object that no description has."""
     of_each_node: ClassVar[bool] = False
     """Each node describes objects of its own, so that they need not agree."""
+    begins_absent: ClassVar[bool] = False
+    """Objects come into being by requests that are recorded, so that they need not be asked for before."""
 
     @abstractmethod
     def questions(self, scope: Scope) -> Iterator[Question]:

@@ -93,6 +93,8 @@ def _ended(worlds: set[_World], under_way: dict[int, Happening], number: int) ->
             if next_one in behind or (happening.is_description and next_one != number):
                 continue
             for after in happening.step(state):
+                if after == state and happening.ended == inf:
+                    continue  # the world that has it still before it can do all that this one can
                 world = after, behind | {next_one}
                 if world not in seen:
                     seen.add(world)
