@@ -9,6 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from fencepost.harness.model.comparison import compare
+from fencepost.harness.model.kind import Scope
 from fencepost.harness.model.kinds import KINDS
 from fencepost.harness.model.kinds.acls import EVERYTHING, THERE, Entry
 from fencepost.harness.model.sent import Checkpoint, Description, Sent
@@ -174,4 +175,4 @@ def test_a_deletion_without_an_answer_may_hit_an_entry_that_was_created_after_it
 
 def test_a_node_without_an_authorizer_says_nothing() -> None:
     kind = KINDS[KIND]
-    assert kind.read(next(iter(kind.questions(None))), {"error_code": 54, "resources": []}) is None  # type: ignore[arg-type]
+    assert kind.read(next(iter(kind.questions(Scope()))), {"error_code": 54, "resources": []}) is None
