@@ -19,6 +19,7 @@ from fencepost.harness.cli.campaign import FAILED_STARTS, run_campaign, show_pla
 from fencepost.harness.report.ci_summary import markdown
 from fencepost.results.records.progress import Phase, ProgressLine
 from fencepost.results.records.verdict import Verdict
+from tests.waiting import eventually
 
 ORDER = Order("quorum:1", "process", 7, 60, 1)
 
@@ -180,3 +181,39 @@ def test_a_rule_that_was_broken_before_an_interrupt_is_reported(
     (folder,) = (tmp_path / "runs").glob("campaign-*")
     written = json.loads((folder / "summary.json").read_text())
     assert (written["counts"][verdict], written["interrupted"]) == (counted, 1 - counted)
+
+
+def in_chain(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, ends: str) -> Campaign:
+    """Run a campaign of three plans for one cluster, whose process tells the end of the first plan and then ends."""
+    line = ProgressLine("$(basename $5 .yaml)", "title", (), Phase.DONE, verdict="pass", seconds=1.0)
+    said = json.dumps(asdict(line)).replace('"', '\\"')
+    script = tmp_path / "python"
+    script.write_text(f'#!/bin/sh\necho "{said}" >> $FENCEPOST_PROGRESS\n{ends}\n')
+    script.chmod(0o755)
+    monkeypatch.setattr("sys.executable", str(script))
+    seed = next(seed for seed in range(100) if [_order(seed).place(each) for each in (1, 2, 3)] == [0, 1, 2])
+    with Campaign.create(_order(seed), tmp_path / "runs") as campaign:
+
+        def over() -> bool:
+            list(campaign.step())
+            return campaign.over
+
+        eventually(over)
+    return campaign
+
+
+def _order(seed: int) -> Order:
+    return Order("quorum:1", "process", seed, 60, 2, plans=3, plans_per_cluster=3)
+
+
+def test_plans_of_one_cluster_have_one_process_and_those_that_it_did_not_begin_do_not_count(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    campaign = in_chain(tmp_path, monkeypatch, "exit 0")
+    assert [each.number for each in campaign.attempts] == [1]
+
+
+def test_a_process_that_fails_does_so_at_one_plan(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    campaign = in_chain(tmp_path, monkeypatch, "exit 1")
+    assert [each.number for each in campaign.attempts] == [1, 2]
+    assert len({each.process.pid for each in campaign.attempts}) == 1

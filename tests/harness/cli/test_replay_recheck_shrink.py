@@ -4,20 +4,23 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import pytest
 
 from fencepost.harness.cli import shrink
 from fencepost.harness.cli.main import run_command
+from fencepost.harness.engine.living import CHAIN, save_plans
 from fencepost.harness.errors import UsageError
 from fencepost.harness.judge import judge_folder
 from fencepost.harness.plan import dump_plan
 from fencepost.harness.plan.injects import InjectStep
 from fencepost.harness.plan.model import Plan
+from fencepost.harness.reproduction.replaying import Original
 from fencepost.results.records.folder import RunFolder
 from fencepost.results.records.journal import JournalWriter
 from fencepost.results.records.verdict import Finding, RunVerdict, Verdict
@@ -180,3 +183,28 @@ def test_a_shrink_that_cannot_go_on_ends_with_the_smallest_so_far(
     assert "only 1.0 MB are free" in done.out
     assert "ended before all was tried" in done.out
     assert "kill-2" in (tmp_path / "runs" / "2026-11-21-7f3c9a21-shrunk.yaml").read_text()
+
+
+def test_a_chain_is_shrunk_to_the_plans_that_have_to_run_before(
+    fencepost: Fencepost, tmp_path: Path, clusters: list[Plan], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The record is lost only on a cluster that the plan of seed 2 has aged."""
+    folder, run = run_of(tmp_path), vars(shrink)["run"]
+    chain = tuple(plan(steps=STEPS, seed=seed) for seed in (1, 2, 3, 4))
+    save_plans(folder.path / CHAIN, chain)
+    ran_before: list[list[int]] = []
+
+    def run_after(before: Sequence[Plan], made: Plan, *given: Any, **named: Any) -> tuple[RunFolder, RunVerdict]:
+        ran_before.append([each.seed for each in before])
+        without = plan(steps=STEPS[:1])
+        return cast("tuple[RunFolder, RunVerdict]", run(made if 2 in ran_before[-1] else without, *given, **named))
+
+    monkeypatch.setattr("fencepost.harness.cli.shrink.run_after", run_after)
+    monkeypatch.setattr("fencepost.harness.cli.shrink.run", partial(run_after, ()))
+    done = fencepost("shrink", str(folder.path), "--times", "1")
+    assert done.code == 0, done.err
+    assert "1 of 4 plans on the same cluster have to run" in done.out
+    assert ran_before[0] == [1, 2, 3, 4]
+    written = tmp_path / "runs" / "2026-11-21-7f3c9a21-shrunk.yaml"
+    assert "kill-2" in written.read_text() and "kill-3" not in written.read_text()
+    assert [each.seed for each in Original.read(written).chain] == [2]
