@@ -97,6 +97,9 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--runs", type=Path, default=ROOT / "runs" / "mutation", help="The folder of the run folders.")
     parser.add_argument("--record", type=Path, default=TRIALS, help="The record of trials.")
     parser.add_argument(
+        "--plans-per-cluster", type=int, default=1, metavar="N", help="campaign: plans on a cluster that lives on."
+    )
+    parser.add_argument(
         "--unknown", action="store_true", help="campaign: try the defects that no scenario was written for."
     )
     parser.add_argument("--campaign-record", type=Path, default=CAMPAIGNS, help="The record of campaigns alone.")
@@ -182,11 +185,15 @@ def _try_campaigns(options: argparse.Namespace) -> None:
     candidates = _candidates(options)
     sampled = draw(candidates, options.seed, options.sample)
     minutes, commit = options.campaign_minutes or 15.0, _commit()
-    alone = CampaignsAlone(options.runs, commit, options.seed, len(sampled), len(candidates), minutes)
+    alone = CampaignsAlone(
+        options.runs, commit, options.seed, len(sampled), len(candidates), minutes, options.plans_per_cluster
+    )
     tried = {
         (trial.defect, trial.design)
         for trial in read_campaigns(options.campaign_record)
-        if (trial.commit, trial.seed) == (commit, options.seed) and trial.outcome is not Outcome.UNJUDGED
+        if (trial.commit, trial.seed, trial.minutes, trial.plans_per_cluster)
+        == (commit, options.seed, minutes, options.plans_per_cluster)
+        and trial.outcome is not Outcome.UNJUDGED
     }
     until = time.monotonic() + options.minutes * 60
     for defect, design in _shard(options, sampled):

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Callable, Iterator, Sequence
 from statistics import median
+from typing import NamedTuple
 
 from fencepost.harness.reproduction.replaying import wilson
 from tests.mutants.catalogue import UNKNOWN
@@ -21,24 +22,52 @@ and minutes of a share are medians over what was caught."""
 COLUMNS = ("judged", "caught", "share (95 % interval)", "plans until caught", "minutes", "unjudged", "alarms")
 
 
+class Series(NamedTuple):
+    """The settings that trials share."""
+
+    commit: str
+    seed: int
+    sample: int
+    total: int
+    minutes: float
+    plans_per_cluster: int
+    unknown: bool
+
+    @classmethod
+    def of(cls, trial: CampaignTrial) -> Series:
+        return cls(
+            trial.commit,
+            trial.seed,
+            trial.sample,
+            trial.total,
+            trial.minutes,
+            trial.plans_per_cluster,
+            trial.defect in UNKNOWN,
+        )
+
+    @property
+    def text(self) -> str:
+        which = f"a sample of {self.sample} of" if self.sample < self.total else "all"
+        named = "defects that no scenario was written for," if self.unknown else "defects"
+        lives = f", with {self.plans_per_cluster} plans on a cluster" if self.plans_per_cluster > 1 else ""
+        return f"from {which} {self.total} {named} on their designs, for {self.minutes:g} minutes each{lives}"
+
+
 def campaigns_alone(trials: Sequence[CampaignTrial]) -> Iterator[str]:
     yield INTRODUCTION
-    series: dict[tuple[str, int, int, int, float, bool], dict[tuple[str, str], CampaignTrial]] = defaultdict(dict)
+    series: dict[Series, dict[tuple[str, str], CampaignTrial]] = defaultdict(dict)
     for trial in trials:
-        settings = (trial.commit, trial.seed, trial.sample, trial.total, trial.minutes, trial.defect in UNKNOWN)
-        series[settings][trial.defect, trial.design] = trial  # the newest counts
-    for (commit, seed, sample, total, minutes, unknown), newest in series.items():
+        series[Series.of(trial)][trial.defect, trial.design] = trial  # the newest counts
+    for settings, newest in series.items():
         tried = list(newest.values())
-        which = f"a sample of {sample} of" if sample < total else "all"
-        named = "defects that no scenario was written for," if unknown else "defects"
         loads = [trial.load for trial in tried]
-        yield f"\n### Commit {commit}, seed {seed}\n"
+        yield f"\n### Commit {settings.commit}, seed {settings.seed}\n"
         yield (
-            f"{len(tried)} of {sample} were tried, from {which} {total} {named} on their designs; {minutes:g} "
-            f"minutes for each, on a machine with a load of {min(loads):g} to {max(loads):g} for each core.\n"
+            f"{len(tried)} of {settings.sample} were tried, {settings.text}, on a machine with a load of "
+            f"{min(loads):g} to {max(loads):g} for each core.\n"
         )
         yield from _shares("design", lambda trial: trial.design, tried)
-        if unknown:
+        if settings.unknown:
             yield ""
             yield from _shares("kind", _kind, tried)
         yield ""

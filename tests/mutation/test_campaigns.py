@@ -44,7 +44,7 @@ with the defect and without."""
 
 def attempt(tmp_path: Path, script: dict[str, tuple[str, str]]) -> CampaignTrial:
     program = (sys.executable, "-c", PROGRAM, json.dumps(script))
-    return CampaignsAlone(tmp_path, "abc", 1, 1, 1, 15.0, program).attempt(DEFECT, QUORUM)
+    return CampaignsAlone(tmp_path, "abc", 1, 1, 1, 15.0, program=program).attempt(DEFECT, QUORUM)
 
 
 def test_a_draw_depends_on_its_seed_alone_and_a_smaller_one_is_the_begin_of_a_larger() -> None:
