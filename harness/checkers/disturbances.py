@@ -13,34 +13,15 @@ from functools import cached_property
 from math import inf
 
 from fencepost.harness.checkers.starvation import SHARE, WaitedTime, read_waits
+from fencepost.harness.network.layout import Listener
 from fencepost.harness.plan.model import Plan
 from fencepost.harness.plan.requests.api import ApiProbe
-from fencepost.harness.plan.requests.request import ProbeStep
-from fencepost.harness.plan.steps import Step
+from fencepost.harness.plan.requests.request import KafkaRequest
+from fencepost.harness.plan.steps import STEPS, Step
 from fencepost.results.records.events import Event
 from fencepost.results.records.fault_targets import FaultTargets
 from fencepost.results.records.journal import Journal
 
-HARMLESS_STEPS = frozenset({"await", "bind", "hold", "inject", "heal", "heal-all", "workload", "produce", "converge"})
-"""Steps that change nothing by themselves. A fault counts by its own events."""
-HARMLESS_REQUESTS = frozenset(
-    {
-        "produce",
-        "fetch",
-        "metadata",
-        "list-offsets",
-        "describe-quorum",
-        "metadata-log",
-        "metrics",
-        "list-reassignments",
-        "create-topic",
-        "delete-topic",
-        "create-partitions",
-    }
-)
-"""Requests of probes that any client may send at any time, and that move no leader of another partition."""
-CLIENT_REQUESTS = HARMLESS_REQUESTS | {"reassign", "update-features", "api"}
-"""Requests of probes that users and administrators may send at any time."""
 BETWEEN_NODES = frozenset(
     {
         "add_raft_voter",
@@ -66,6 +47,8 @@ BETWEEN_NODES = frozenset(
     }
 )
 """Requests of nodes to each other, and those that change which nodes there are: some of them depose a controller."""
+_HARMLESS = frozenset({"await", "inject", "converge"})
+"""The kinds of steps without a class of their own that change nothing by themselves."""
 _DOWN = frozenset({"intent", "exited", "killed", "paused", "stopping", "stopped"})
 _UP = frozenset({"ready", "resumed"})
 _FATAL = frozenset({"kill", "power-loss"})
@@ -173,7 +156,7 @@ class Disturbances:
         begun: dict[str, float] = {}
         for event in self.journal.of("step"):
             step = steps.get(event.id)
-            harmless = _is_harmless(event, step) or (not self.requests and is_client_request(step))
+            harmless = _is_harmless(step, event) or (not self.requests and is_client_request(step))
             if event.phase == "begin" and not harmless:
                 begun[event.id] = event.t
             elif event.phase == "end" and event.id in begun:
@@ -192,13 +175,16 @@ def _of_fault(intent: Event, end: float, originals: Mapping[str, str]) -> Distur
     return Disturbance(intent.t, end, nodes, named.links, everything=not named.touched, fatal=fatal)
 
 
-def _is_harmless(begun: Event, step: Step | None) -> bool:
-    what = begun.data.get("do")
-    return what in HARMLESS_STEPS or (what == "probe" and getattr(step, "request", None) in HARMLESS_REQUESTS)
+def _is_harmless(step: Step | None, begun: Event) -> bool:
+    """Return whether a step is no cause. A step of a person at a terminal, or of the end of a run, is in no plan."""
+    if step is not None:
+        return step.harmless
+    kind = begun.data.get("do")
+    return kind in _HARMLESS or (kind in STEPS and STEPS[kind].harmless)
 
 
 def is_client_request(step: Step | None) -> bool:
     """Return whether a step is a request that users and administrators may send at any time."""
-    if not isinstance(step, ProbeStep) or step.request not in CLIENT_REQUESTS:
+    if not isinstance(step, KafkaRequest) or not (step.harmless or step.listener is Listener.CLIENT):
         return False
     return not isinstance(step, ApiProbe) or step.api not in BETWEEN_NODES

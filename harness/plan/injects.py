@@ -6,7 +6,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeAlias, Union
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal, TypeAlias, Union
 
 from pydantic import Discriminator, Field, Tag, create_model
 
@@ -36,6 +36,8 @@ class InjectStep(FaultParameters):
     References to roles (`leader:t-0`) are resolved then, not when the step begins. A fault that waits for a line of the
     log of the node that it hits is resolved before, so that it hits within milliseconds.
     """
+
+    harmless: ClassVar[bool] = True  # the fault counts by its own events
 
     do: Literal["inject"] = "inject"
     as_: Name

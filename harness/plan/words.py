@@ -37,6 +37,10 @@ class Word(PlanModel):
         if unknown := [key for key in re.findall(r"{(\w+)}", phrase) if key not in known]:
             raise TypeError(f"the phrase of the {cls.called} {cls.__name__} names {unknown[0]}, which it does not have")
 
+    harmless: ClassVar[bool] = False
+    """It is no cause of what nodes do after it. A request: any client may send it at any time, and it moves no leader
+    of another partition. A fault counts by its own events."""
+
     @property
     def clause(self) -> str:
         """The phrase for the values that this word has."""

@@ -109,6 +109,12 @@ class Assignments(Kind):
         elif state.replicas and state.to and shown and set(shown) <= {*state.replicas, *state.to} > set():
             yield state
 
+    def says(self, state: State) -> str:
+        if not isinstance(state, Assignment):
+            return super().says(state)
+        on = "brokers that the cluster chooses" if state.replicas is None else ", ".join(map(str, state.replicas))
+        return f"{on}, on its way to {', '.join(map(str, state.to))}" if state.to else on
+
     def effects(self, sent: Sent, objects: Collection[str]) -> Iterator[Effect]:
         validates = bool(sent.body.get("validate_only"))
         for effect in self._effects(sent, objects):

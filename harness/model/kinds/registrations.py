@@ -37,5 +37,8 @@ class Registrations(Kind):
         if seen is None or state is None or state == seen:
             yield state if seen is None else seen
 
+    def says(self, state: State) -> str:
+        return f"in the rack {state[0]}" if isinstance(state, tuple) and state[0] is not None else "without a rack"
+
     def effects(self, sent: Sent, objects: Collection[str]) -> Iterator[Effect]:
         return iter(())

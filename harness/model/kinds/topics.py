@@ -109,6 +109,12 @@ class Topics(Kind):
         elif seen.id is None and state.partitions in (None, seen.partitions):
             yield state._replace(partitions=seen.partitions)
 
+    def says(self, state: State) -> str:
+        if not isinstance(state, Topic):
+            return super().says(state)
+        number = "partitions of unknown number" if state.partitions is None else f"{state.partitions} partitions"
+        return number if state.id is None else f"{number} under the id {state.id}"
+
     def effects(self, sent: Sent, objects: Collection[str]) -> Iterator[Effect]:
         validates = bool(sent.body.get("validate_only"))
         for effect in self._effects(sent, objects):

@@ -42,6 +42,7 @@ class AwaitStep(Word):
 
     named_by: ClassVar[str] = "condition"
     called: ClassVar[str] = "condition"
+    harmless: ClassVar[bool] = True
     uses_zookeeper: ClassVar[bool] = False
     """It reads what only a cluster with ZooKeeper has."""
     recheck_seconds: ClassVar[float | None] = None

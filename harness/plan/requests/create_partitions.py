@@ -17,6 +17,7 @@ class CreatePartitionsProbe(KafkaRequest):
     """CreatePartitions: raise the partitions of a topic to `count`. The cluster chooses the replicas."""
 
     phrase = "Raise {topic} to {count} partitions through {node}"
+    harmless = True
     listener = Listener.CLIENT
     request: Literal["create-partitions"] = "create-partitions"
     topic: str

@@ -20,6 +20,7 @@ class CreateTopicProbe(KafkaRequest):
     """CreateTopics for one topic. The cluster chooses the replicas."""
 
     phrase = "Create the topic {topic} through {node}"
+    harmless = True
     listener = Listener.CLIENT
     request: Literal["create-topic"] = "create-topic"
     topic: str

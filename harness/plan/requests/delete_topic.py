@@ -16,6 +16,7 @@ class DeleteTopicProbe(KafkaRequest):
     """DeleteTopics for one topic."""
 
     phrase = "Delete the topic {topic} through {node}"
+    harmless = True
     listener = Listener.CLIENT
     request: Literal["delete-topic"] = "delete-topic"
     topic: str

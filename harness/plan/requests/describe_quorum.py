@@ -16,6 +16,7 @@ class DescribeQuorumProbe(KafkaRequest):
     """DescribeQuorum: the response has the leader, the epoch and the high watermark of the metadata log."""
 
     phrase = "Ask {node} for the state of the quorum"
+    harmless = True
     listener = Listener.CLIENT
     request: Literal["describe-quorum"] = "describe-quorum"
 

@@ -23,6 +23,7 @@ class FetchProbe(OfPartition):
     """A consumer's fetch. The offset counts from the start of the log."""
 
     phrase = "Fetch from {node} directly"
+    harmless = True
     listener = Listener.CLIENT
     request: Literal["fetch"] = "fetch"
     offset: Annotated[int, Field(ge=0)] = 0

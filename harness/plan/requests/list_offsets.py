@@ -19,6 +19,7 @@ class ListOffsetsProbe(OfPartition):
     """ListOffsets for the end that a consumer may read to (the high watermark)."""
 
     phrase = "Ask {node} for the end of {topic}-{partition}"
+    harmless = True
     listener = Listener.CLIENT
     request: Literal["list-offsets"] = "list-offsets"
 

@@ -15,6 +15,7 @@ class ListReassignmentsProbe(KafkaRequest):
     """ListPartitionReassignments: the response has the replicas, those being added and those being removed."""
 
     phrase = "Ask {node} for the reassignments"
+    harmless = True
     listener = Listener.CLIENT
     request: Literal["list-reassignments"] = "list-reassignments"
 

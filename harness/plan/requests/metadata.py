@@ -16,6 +16,7 @@ class MetadataProbe(KafkaRequest):
     """Metadata of one topic, or of all. An answer that names no broker at all is of no use to a client: `refused`."""
 
     phrase = "Ask {node} for metadata"
+    harmless = True
     listener = Listener.CLIENT
     request: Literal["metadata"] = "metadata"
     topic: str | None = None

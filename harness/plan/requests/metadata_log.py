@@ -28,6 +28,7 @@ class MetadataLogProbe(Claiming):
     """
 
     phrase = "Read the metadata log of {node}"
+    harmless = True
     only_in = (Dialect.KIP_631, "reads the records of the KIP-631 draft, which {target} does not write")
     written = "where"
     request: Literal["metadata-log"] = "metadata-log"

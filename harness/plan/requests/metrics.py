@@ -24,6 +24,7 @@ class MetricsProbe(ProbeStep):
     """
 
     phrase = "Read the metrics of {node}"
+    harmless = True
     request: Literal["metrics"] = "metrics"
     equal: dict[str, float] = Field(default_factory=dict)
     """Values by the name of the metric. With another value, or without the metric, the outcome is `different`."""

@@ -41,6 +41,7 @@ class ProduceProbe(OfPartition):
     """One record, sent directly to this node. With acks 0 there is no response: the outcome is `unanswered`."""
 
     phrase = "Produce to {node} directly, acks={acks}"
+    harmless = True
     listener = Listener.CLIENT
     request: Literal["produce"] = "produce"
     acks: Acks = 1

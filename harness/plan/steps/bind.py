@@ -19,6 +19,7 @@ class Bind(PlanStep):
     """
 
     phrase = "Note {node} as `{as}`"
+    harmless = True
     do: Literal["bind"] = "bind"
     as_: Name
     node: NodeRef | None = None

@@ -17,6 +17,7 @@ class Describe(PlanStep):
     """
 
     phrase = "Compare all that the nodes describe with what was asked for"
+    harmless = True
     do: Literal["describe"] = "describe"
     as_: Name
 

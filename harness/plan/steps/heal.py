@@ -14,6 +14,7 @@ class Heal(PlanStep):
     """Undo one fault and prove that it is gone."""
 
     phrase = "Heal `{fault}`"
+    harmless = True
     do: Literal["heal"] = "heal"
     as_: Name | None = None
     fault: str

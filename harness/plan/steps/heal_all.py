@@ -15,6 +15,7 @@ class HealAll(PlanStep):
     """Undo all active faults and prove that they are gone."""
 
     phrase = "Heal all faults"
+    harmless = True
     do: Literal["heal-all"] = "heal-all"
     as_: Name | None = None
 

@@ -22,6 +22,7 @@ class Hold(PlanStep):
     """Wait until `ms` after an instant, for a deadline that the document states as a duration."""
 
     phrase = "Wait until {ms} ms after {after}"
+    harmless = True
     do: Literal["hold"] = "hold"
     as_: Name | None = None
     after: Instant

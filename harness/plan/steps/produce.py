@@ -24,6 +24,7 @@ class Produce(PlanStep):
     """
 
     phrase = "Produce {records} records to {topic}-{partition}, acks={acks}"
+    harmless = True
     do: Literal["produce"] = "produce"
     as_: Name | None = None
     topic: str

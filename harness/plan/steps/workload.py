@@ -14,6 +14,7 @@ class Workload(PlanStep):
     """Start or stop producers and consumers of the workload."""
 
     phrase = "Change the workload"
+    harmless = True
     do: Literal["workload"] = "workload"
     as_: Name | None = None
     action: Literal["start", "stop"]
