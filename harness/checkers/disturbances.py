@@ -179,7 +179,7 @@ def _is_harmless(step: Step | None, begun: Event) -> bool:
     """Return whether a step is no cause. A step of a person at a terminal, or of the end of a run, is in no plan."""
     if step is not None:
         return step.harmless
-    kind = begun.data.get("do")
+    kind = str(begun.data.get("do"))
     return kind in _HARMLESS or (kind in STEPS and STEPS[kind].harmless)
 
 
