@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from math import inf
@@ -113,8 +113,11 @@ class _Comparer:
     def _seen(self, name: str, description: Description) -> Happening:
         seen = self._kind.state(description.objects[name]) if name in description.objects else self._kind.absent
         title = f"{description.node} describes {name} as {self._kind.says(seen)}"
-        fits = partial(self._kind.fits, seen=seen)
+        fits = partial(self._fits, seen=seen, now=description.ended)
         return Happening(title, description.begun, description.ended, fits, is_description=True, shown=seen)
+
+    def _fits(self, state: State, seen: State, now: float) -> Iterable[State]:
+        return self._kind.fits(self._kind.aged(state, now), seen)
 
     def _judge(self, name: str, happenings: Sequence[Happening], initial: State) -> None:
         self._result.judged[self._kind.name] += sum(each.is_description for each in happenings)

@@ -81,6 +81,10 @@ class Kind(ABC):
     def effects(self, sent: Sent, objects: Collection[str]) -> Iterator[Effect]:
         """Yield what a request does to each object. `objects` are all that were described or named."""
 
+    def aged(self, state: State, now: float) -> State:
+        """Return the state at a later time, in seconds of the run, where time alone may change it."""
+        return state
+
     def fits(self, state: State, seen: State) -> Iterator[State]:
         """Yield the state that is known after a description, none if it contradicts `state`."""
         if state == seen:

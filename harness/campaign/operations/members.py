@@ -33,7 +33,7 @@ UNSET = -1
 """The offset of a partition that a share group has not begun, and the epoch of a leader that is none."""
 
 
-class _OfNewCoordinators(Operation):
+class OfNewCoordinators(Operation):
     """Requests that a cluster serves which began with a release that has them."""
 
     at_end = of_whole_clusters = True
@@ -44,11 +44,11 @@ class _OfNewCoordinators(Operation):
             return "the features that it needs stay off in a cluster that began without them"
         return super().left_out_reason(target, version, possible)
 
-    def sent(self, rng: random.Random, script: Script, node: str, expect: ExpectOutcome | None = None) -> _Sender:
-        return _Sender(rng, script, node, expect)
+    def sent(self, rng: random.Random, script: Script, node: str, expect: ExpectOutcome | None = None) -> Sender:
+        return Sender(rng, script, node, expect)
 
 
-class _Sender:
+class Sender:
     """Sends requests to one coordinator, and waits for those that are to be served."""
 
     def __init__(self, rng: random.Random, script: Script, node: str, expect: ExpectOutcome | None) -> None:
@@ -63,14 +63,22 @@ class _Sender:
             self._script, "find", self._found, "find_coordinator", body, version=4 + 2 * (type == SHARE), **self._within
         )
 
-    def wait(self, name: str, request: str, body: dict[str, Any], **more: Any) -> ApiProbe:
-        return api(self._script, name, self._how, request, body, **self._within, **more)
+    def find_one(self, type: int, key: str) -> ApiProbe:
+        """Find by a version that coordinators have had since there are groups."""
+        body = {"key_type": type, "key": key}
+        return api(self._script, "find", self._found, "find_coordinator", body, version=3, **self._within)
+
+    def wait(
+        self, name: str, request: str, body: dict[str, Any], expect: ExpectOutcome | None = None, **more: Any
+    ) -> ApiProbe:
+        how = self._how if expect is None else replace(self._how, expect=expect)
+        return api(self._script, name, how, request, body, **self._within, **more)
 
     def claim(self, name: str, request: str, body: dict[str, Any], expect: ExpectOutcome, **more: Any) -> ApiProbe:
         return api(self._script, name, replace(self._how, expect=expect), request, body, **more)
 
 
-class FullGroup(_OfNewCoordinators):
+class FullGroup(OfNewCoordinators):
     """A group gets as many static members as it may have; one leaves for a restart, and takes its place (CRD-04)."""
 
     name = "full-group"
@@ -105,7 +113,7 @@ class FullGroup(_OfNewCoordinators):
         return GeneratedOperation(f"a member of a group of {size}, its most, restarts", tuple(steps))
 
 
-class ShareGroupGrows(_OfNewCoordinators):
+class ShareGroupGrows(OfNewCoordinators):
     """A topic that a share group reads gets a partition: the group gets all of its records (CRD-03)."""
 
     name = "share-group-grows"
@@ -166,7 +174,7 @@ class ShareGroupGrows(_OfNewCoordinators):
         return GeneratedOperation(title, tuple(steps), (topic,))
 
 
-class StaleShareState(_OfNewCoordinators):
+class StaleShareState(OfNewCoordinators):
     """The state of a share group is written by an earlier leader, and by none: both are refused (CRD-02)."""
 
     name = "stale-share-state"
