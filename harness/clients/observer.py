@@ -70,7 +70,8 @@ class Observer:
     """A context in which the cluster is observed. All methods may be called from any thread.
 
     Brokers are not asked about `unqueried_topics`: an answer about thousands of partitions would take longer than the
-    interval between two queries (`plan/sampled.py`).
+    interval between two queries (`plan/sampled.py`). Of a cluster that `lives_on`, all that was decided before the run
+    counts as one state.
     """
 
     def __init__(
@@ -79,11 +80,14 @@ class Observer:
         dialect: Dialect,
         journal: JournalWriter,
         unqueried_topics: frozenset[str] = frozenset(),
+        *,
+        lives_on: bool = False,
     ) -> None:
         self._nodes = nodes
         self._dialect = dialect
         self._journal = journal
         self._unqueried_topics = unqueried_topics
+        self._reads_the_past = lives_on
         self._changed = threading.Condition()
         self._stopping = threading.Event()
         self._now = Observation()
@@ -299,7 +303,11 @@ class Observer:
 
     def _read_on(self, tail: Tail, epoch: int, connection: RawConnection) -> None:
         for image in tail.read(connection, epoch):
-            self._set_image(image)
+            if not self._reads_the_past:
+                self._set_image(image)
+        if self._reads_the_past and tail.caught_up:
+            self._reads_the_past = False
+            self._set_image(tail.image)
 
     def _leader(self) -> tuple[ObservedNode, int] | None:
         """Return the controller that claims to lead at the highest known epoch, and that epoch."""

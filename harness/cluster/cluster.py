@@ -77,6 +77,8 @@ class Cluster:
         self.journal = journal
         self.target = target
         self.backend = backend
+        self.lives_on = False
+        """Another plan ran on it before the present one."""
         self._stack = ExitStack()
 
     def __enter__(self) -> Self:
@@ -123,6 +125,7 @@ class Cluster:
         """Serve the run of another plan for the same nodes. Its journal gets all that happens to them from now on."""
         self.plan = plan
         self.journal = journal
+        self.lives_on = True
         self.processes.introduce(journal)
 
     def stop(self) -> None:

@@ -214,7 +214,9 @@ def started(cluster: Cluster, seconds: float | None = None) -> Iterator[Context]
         _start(cluster)
         dialect = cluster.target.file.dialect
         unqueried = plan.prepared_topics | plan.huge_topics
-        observer = stack.enter_context(Observer(_watched(cluster), dialect, journal, unqueried))
+        observer = stack.enter_context(
+            Observer(_watched(cluster), dialect, journal, unqueried, lives_on=cluster.lives_on)
+        )
         stack.enter_context(WaitingNodes(cluster.pids, journal))
         workload = Workload(plan, journal, cluster.bootstrap)
         stack.callback(workload.stop)

@@ -167,6 +167,13 @@ class Tail:
     dialect: Dialect
     image: Image = field(default_factory=Image)
     epoch: int = 0
+    committed: int | None = None
+    """The end of the committed log, by the last fetch; None before one that had no snapshot."""
+
+    @property
+    def caught_up(self) -> bool:
+        """Return whether all is read that was committed at the last fetch."""
+        return self.committed is not None and self.image.offset + 1 >= self.committed
 
     def read(self, connection: RawConnection, leader_epoch: int) -> Iterator[Image]:
         """One fetch from the leader of `leader_epoch`; each image is one record further. NotLeader or `raw.NoAnswer`.
@@ -177,6 +184,7 @@ class Tail:
         if isinstance(part, SnapshotPart):
             yield self._load(part)
         else:
+            self.committed = part.high_watermark
             yield from self._replay(part.records, part.high_watermark)
 
     def _load(self, snapshot: SnapshotPart) -> Image:

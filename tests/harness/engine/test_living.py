@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from fencepost.faults.processes.kill import KillParameters
 from fencepost.harness.campaign.campaign import Order
 from fencepost.harness.engine.living import (
     CHAIN,
@@ -19,8 +20,11 @@ from fencepost.harness.engine.living import (
     topics_of,
 )
 from fencepost.harness.engine.run import run
+from fencepost.harness.plan.injects import inject
 from fencepost.harness.plan.model import Plan, TopicSpec
 from fencepost.harness.plan.requests.api import ApiProbe
+from fencepost.harness.plan.steps import Step
+from fencepost.harness.plan.steps.heal import Heal
 from fencepost.harness.plan.steps.workload import Workload
 from fencepost.results.records.events import CONVERGE
 from fencepost.results.records.folder import RunFolder
@@ -94,9 +98,11 @@ def test_a_copy_has_the_bytes_and_the_holes_of_its_file(tmp_path: Path) -> None:
     assert not (tmp_path / "other").exists()
 
 
-def _of(name: str) -> Plan:
-    steps = (Workload(action="start"),)
-    usual = plan_of(*steps)
+KILLED = (inject("dead", KillParameters(nodes="leader:t-0")), Heal(fault="dead"))
+
+
+def _of(name: str, *steps: Step) -> Plan:
+    usual = plan_of(Workload(action="start"), *steps)
     producers = tuple(each.model_copy(update={"topic": name}) for each in usual.workload.producers)
     workload = usual.workload.model_copy(update={"producers": producers, "consumers": ()})
     return usual.model_copy(update={"topics": (TopicSpec(name=name, assignments=((4, 5),)),), "workload": workload})
@@ -109,11 +115,14 @@ def _pids(folder: RunFolder) -> dict[str, int]:
 @pytest.mark.integration
 def test_the_second_run_has_the_processes_of_the_first_and_a_folder_of_its_own(tmp_path: Path) -> None:
     with LivingCluster() as living:
-        first, of_first = run(_of("t"), tmp_path, living=living)
+        first, of_first = run(_of("t", *KILLED), tmp_path, living=living)
         second, of_second = run(_of("t2"), tmp_path, living=living)
     assert (of_first.verdict, of_second.verdict) == (Verdict.PASS, Verdict.PASS), of_second.findings
-    assert _pids(first) == _pids(second)
-    assert saved_plans(second.path / CHAIN) == (_of("t"),)
+    assert _pids(first).items() >= {"node-1": _pids(second)["node-1"]}.items()
+    assert saved_plans(second.path / CHAIN) == (_of("t", *KILLED),)
+    decided = [event.data for event in read_journal(second.journal).of("state") if event.node is None]
+    of_t = [data["leader_epoch"] for data in decided if data.get("topic") == "t"]
+    assert len(of_t) == 1 and of_t[0] > 0, "what was decided before is one state"
     assert not (first.path / CHAIN).exists()
     assert (second.nodes / "node-4" / "data" / "t2-0").is_dir()
     assert not (second.nodes / "node-4" / "data" / "t-0").exists()
