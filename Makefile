@@ -9,7 +9,6 @@ export PYTHON
 # Without bytecode each worker of each test run would compile all tests again, which takes half of its start.
 unexport PYTHONDONTWRITEBYTECODE
 
-TOXIPROXY_VERSION := v2.12.0
 ACTIONLINT_VERSION := v1.7.7
 BIN  := .venv/bin
 LOCK := requirements.lock
@@ -146,6 +145,6 @@ install = $(BIN)/pip install --disable-pip-version-check --use-pep517 -c $(LOCK)
 	@touch $@
 
 # Found, or built once.
-$(PROXY):
+$(PROXY): $(wildcard faults/messages/toxiproxy/*)
 	@.ci/prerequisites
-	@.ci/toxiproxy $(TOXIPROXY_VERSION)
+	@.ci/toxiproxy

@@ -36,6 +36,10 @@ from fencepost.faults.links.reset import ResetParameters
 from fencepost.faults.links.ring import RingParameters
 from fencepost.faults.links.slow import SlowParameters
 from fencepost.faults.links.stall import StallParameters
+from fencepost.faults.messages.late_request import LateRequestParameters
+from fencepost.faults.messages.lost_answer import LostAnswerParameters
+from fencepost.faults.messages.lost_request import LostRequestParameters
+from fencepost.faults.messages.repeated_request import RepeatedRequestParameters
 from fencepost.faults.processes.crash_loop import CrashLoopParameters
 from fencepost.faults.processes.emptied import EmptiedParameters
 from fencepost.faults.processes.kill import KillParameters

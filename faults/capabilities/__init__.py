@@ -40,6 +40,7 @@ from fencepost.faults.capabilities.links import (
     Toxic,
     Transfer,
 )
+from fencepost.faults.capabilities.messages import Fate, MessageCounts, MessageRule, Messages, Part
 from fencepost.faults.capabilities.processes import (
     ORDERLY,
     Duplicates,
@@ -72,6 +73,7 @@ __all__ = [
     "Disks",
     "Duplicates",
     "Evidence",
+    "Fate",
     "Flip",
     "Harm",
     "Limits",
@@ -79,8 +81,12 @@ __all__ = [
     "Links",
     "LogDirs",
     "LostWrites",
+    "MessageCounts",
+    "MessageRule",
+    "Messages",
     "OpenConnection",
     "Operation",
+    "Part",
     "ProbeResult",
     "ProcessStatus",
     "Processes",

@@ -30,6 +30,8 @@ class Capability(Enum):
     """Errors, delays and losses of single operations on files, switched at run time."""
     HELD_BYTES = "held-bytes"
     """Bytes that a link holds are counted."""
+    MESSAGES = "messages"
+    """Single messages of Kafka on links are lost, late, or repeated."""
     CLOCK = "clock"
     """The wall clock that a node reads."""
     NETWORK = "network"

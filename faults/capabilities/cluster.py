@@ -9,6 +9,7 @@ from fencepost.faults.capabilities.containers import Containers
 from fencepost.faults.capabilities.directories import Directories
 from fencepost.faults.capabilities.disks import Disks, LogDirs
 from fencepost.faults.capabilities.links import Links
+from fencepost.faults.capabilities.messages import Messages
 from fencepost.faults.capabilities.processes import Duplicates, Processes
 
 
@@ -20,6 +21,9 @@ class Cluster(Protocol):
 
     @property
     def links(self) -> Links: ...
+
+    @property
+    def messages(self) -> Messages: ...
 
     @property
     def duplicates(self) -> Duplicates: ...

@@ -7,6 +7,7 @@ from collections.abc import Callable, Mapping
 from fencepost.faults.capabilities import Capability
 from fencepost.harness import clock, disks
 from fencepost.harness.backends import DOCKER, PROCESS
+from fencepost.harness.network.server import without_messages
 
 
 def unavailable_reason(backend: str, capability: Capability) -> str | None:
@@ -23,5 +24,6 @@ _REASONS: Mapping[Capability, Callable[[str], str | None]] = {
     Capability.DISKS: lambda backend: disks.unavailable_reason(others=backend != PROCESS),
     Capability.NETWORK: _containers,
     Capability.RESOURCES: _containers,
+    Capability.MESSAGES: lambda _: without_messages(),
     Capability.CLOCK: lambda _: clock.unavailable_reason(),
 }

@@ -27,6 +27,7 @@ from fencepost.harness.network import sockets
 from fencepost.harness.network.addresses import Addresses, Endpoint
 from fencepost.harness.network.layout import MAIN_SITE, Layout, Listener, Node, Role, site_names
 from fencepost.harness.network.links import ToxiproxyLinks
+from fencepost.harness.network.messages import ToxiproxyMessages
 from fencepost.harness.network.sockets import Bypass
 from fencepost.harness.plan.injects import InjectStep
 from fencepost.harness.plan.model import Plan
@@ -115,6 +116,7 @@ class Cluster:
                 self._environment.connect,
                 self._environment.sock_diag,
             )
+            self.messages = ToxiproxyMessages(self.layout, self._environment.server, self._is_paused)
             self._stack = stack.pop_all()
         return self
 

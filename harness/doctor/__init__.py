@@ -17,7 +17,7 @@ from rich.text import Text
 
 from fencepost.harness.doctor import machine, programs
 from fencepost.harness.doctor.mechanism import Diagnosis, Mechanism, diagnose
-from fencepost.harness.network.server import how_to_get
+from fencepost.harness.network.server import MESSAGES_REMEDY, how_to_get
 from fencepost.harness.terminal import terminal
 
 MECHANISMS = (
@@ -26,6 +26,12 @@ MECHANISMS = (
         programs.toxiproxy,
         "every link fault; no cluster starts without it",
         how_to_get(),
+    ),
+    Mechanism(
+        "messages",
+        programs.messages,
+        "the faults of messages: lost-request, lost-answer, late-request, repeated-request",
+        MESSAGES_REMEDY,
     ),
     Mechanism(
         "java", programs.java, "ZooKeeper, Apache Kafka as a target, trends", "apt-get install openjdk-17-jre-headless"

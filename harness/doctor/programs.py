@@ -12,7 +12,14 @@ from pathlib import Path
 
 from fencepost.harness.doctor.mechanism import Unavailable, output
 from fencepost.harness.network.addresses import Endpoint
-from fencepost.harness.network.server import NoToxiproxy, await_version, server_command
+from fencepost.harness.network.server import (
+    MESSAGES_REMEDY,
+    NoToxiproxy,
+    await_version,
+    find_toxiproxy,
+    server_command,
+    without_messages,
+)
 from fencepost.harness.network.toxiproxy import Toxiproxy
 from fencepost.harness.targets.maven import pyspark_jars
 from fencepost.harness.targets.zookeeper import ZooKeeperServers, serves
@@ -43,6 +50,13 @@ def toxiproxy() -> str:
         raise Unavailable(error.what) from error
     unknown = " (its version is 'git': it was built without -ldflags, so its release is not known)"
     return f"{version}, {command.argv[0]}, answered on {api}{unknown if version == 'git' else ''}"
+
+
+def messages() -> str:
+    """Check that the server that runs would use has toxics for single messages."""
+    if reason := without_messages():
+        raise Unavailable(reason.removesuffix(f": get it {MESSAGES_REMEDY}"))
+    return f"{find_toxiproxy()} knows the messages of Kafka"
 
 
 def java() -> str:

@@ -7,6 +7,8 @@ from fencepost.harness.network.addresses import Endpoint
 PROGRAM = "toxiproxy-server"
 RELEASE = "2.12.0"
 """The release that is tested; that of the Makefile."""
+WITH_MESSAGES = f"{RELEASE}+messages"
+"""The version that the server in `faults/messages/toxiproxy` names: that release, with toxics that know messages."""
 _MODULE = "github.com/Shopify/toxiproxy/v2"
 BUILD = (
     f'GOBIN="$HOME/.local/bin" go install -ldflags "-X {_MODULE}.Version={RELEASE}" {_MODULE}/cmd/server@v{RELEASE} '

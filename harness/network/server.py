@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import os
 import shutil
+import subprocess
 import time
 from collections.abc import Callable
+from functools import cache
 from pathlib import Path
 
 from fencepost.harness.errors import InfrastructureError
 from fencepost.harness.network.addresses import Endpoint
-from fencepost.harness.network.program import GET, PROGRAM, server_options
+from fencepost.harness.network.program import GET, PROGRAM, WITH_MESSAGES, server_options
 from fencepost.harness.network.toxiproxy import Toxiproxy, WrongRelease
 from fencepost.harness.processes.command import Command
 
@@ -18,6 +20,9 @@ _PROJECT = Path(__file__).parents[3]
 BESIDE_THE_PROJECT = _PROJECT / ".tools" / "bin" / PROGRAM if (_PROJECT / "Makefile").exists() else None
 """The one that `make` built, in a source tree; None in an installed package."""
 READY_WITHIN = 10.0
+MESSAGES_REMEDY = (
+    f"by `make conformance` in a source tree, with no other {PROGRAM} on the PATH and FENCEPOST_TOXIPROXY unset"
+)
 
 
 class NoToxiproxy(InfrastructureError):
@@ -66,3 +71,25 @@ def await_version(toxiproxy: Toxiproxy, alive: Callable[[], bool] = lambda: True
             if not alive() or time.monotonic() > deadline:
                 raise
             time.sleep(0.01)
+
+
+def without_messages() -> str | None:
+    """Return why the server that runs would use cannot decide on single messages; None if it can."""
+    try:
+        program = find_toxiproxy()
+    except InfrastructureError as error:
+        return str(error)
+    version = _version_of(program, program.stat().st_mtime_ns)
+    if version == WITH_MESSAGES:
+        return None
+    return f"{program} is of version {version}, and only {WITH_MESSAGES} knows messages: get it {MESSAGES_REMEDY}"
+
+
+@cache
+def _version_of(program: Path, changed_ns: int) -> str:
+    """Return the version that a program names, or why it names none. `changed_ns`: when the program was changed."""
+    try:
+        done = subprocess.run([program, "-version"], capture_output=True, text=True, timeout=READY_WITHIN)
+    except (OSError, subprocess.TimeoutExpired) as error:
+        return f"unknown ({error})"
+    return (done.stdout.split() or ["unknown"])[-1]

@@ -27,6 +27,8 @@ from fencepost.harness.network.layout import Proxy
 from fencepost.harness.network.program import RELEASE
 
 UPSTREAM = "upstream"
+MESSAGES = "message-requests"
+"""The toxic that has the rule for messages of a proxy. The proxies of our own server have it from their beginning."""
 _STREAMS = {Stream.REQUESTS: UPSTREAM, Stream.REPLIES: "downstream"}
 TAKEN, REFUSED = '"message":"Accepted client"', '"message":"Could not write to destination"'
 """Lines of its log: of each connection at its beginning, and of one whose receiver did not take all."""
@@ -141,6 +143,16 @@ class Toxiproxy:
     def state(self, name: str) -> LinkState:
         proxy = self._call("get", f"/proxies/{name}")
         return LinkState(proxy["enabled"], frozenset(_toxics(proxy["toxics"])))
+
+    def decide(self, name: str, rule: Mapping[str, Any] | None) -> None:
+        """Set the rule for messages in a proxy, or release it (None). Hangs for 25 s if the receiver is paused."""
+        self._call("post", f"/proxies/{name}/toxics/{MESSAGES}", body={"attributes": {"rule": rule}})
+
+    def messages(self, name: str) -> dict[str, Any] | None:
+        """Return the rule for messages in a proxy and what was counted, as the server writes them: `rule`, `counts`,
+        `unread`. None of a server without the toxics of `faults/messages/toxiproxy`."""
+        toxic = self._call("get", f"/proxies/{name}/toxics/{MESSAGES}", as_good=NotFound)
+        return None if toxic is None else dict(toxic["attributes"])
 
     def cut_short(self, name: str) -> dict[str, int]:
         """Return the bytes of requests that were passed on, by the address of the source, of connections whose

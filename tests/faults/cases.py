@@ -45,6 +45,9 @@ _FAKE_NODES = {"nodes": ["node-4", "node-5"]}
 _REAL_LINK = {"from": [BROKEN], "to": [OTHER]}
 _REAL_NODE = {"nodes": [BROKEN]}
 _LINK = {"from": [A], "to": [B]}
+_FAKE_MESSAGES = {**_FAKE_LINKS, "api": "fetch", "within_ms": 0}
+_REAL_MESSAGES = {"from": [BROKEN], "to": [CONTROLLER], "api": "kip_631_broker_heartbeat"}
+_NONE_COMES = {"within_ms": 300}
 
 CASES: Mapping[str, Case] = {
     "cut": Case(_FAKE_LINKS, _REAL_LINK, _LINK),
@@ -82,6 +85,10 @@ CASES: Mapping[str, Case] = {
         {"nodes": [BROKEN], "from": [OTHER], "on_ms": 500, "off_ms": 500, "count": 2},
         {"nodes": [A], "from": [B], "on_ms": 150, "off_ms": 150, "count": 2},
     ),
+    "lost-request": Case(_FAKE_MESSAGES, _REAL_MESSAGES, idle=_NONE_COMES),
+    "lost-answer": Case(_FAKE_MESSAGES, _REAL_MESSAGES, idle=_NONE_COMES),
+    "late-request": Case(_FAKE_MESSAGES, {**_REAL_MESSAGES, "held_ms": 300}, idle=_NONE_COMES),
+    "repeated-request": Case(_FAKE_MESSAGES, {**_REAL_MESSAGES, "nth": 2, "count": 3}, idle=_NONE_COMES),
     "kill": Case(_FAKE_NODES, _REAL_NODE),
     "pause": Case(_FAKE_NODES, _REAL_NODE),
     "terminate": Case({**_FAKE_NODES, "within_ms": 0}, {**_REAL_NODE, "within_ms": 60_000}, idle={"within_ms": 200}),

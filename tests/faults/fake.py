@@ -30,6 +30,7 @@ from fencepost.faults.capabilities import (
 from tests.faults.fake_containers import FakeContainers
 from tests.faults.fake_disks import FakeDisks
 from tests.faults.fake_links import FakeHeld, reached, takes_ms, transferred
+from tests.faults.fake_messages import FakeMessages
 
 
 @dataclass
@@ -65,6 +66,7 @@ class FakeCluster:
     ahead: dict[str, tuple[float, float, float]] = field(default_factory=dict)
     """The wall clock of each node: milliseconds ahead, ppm, since when. Each look at one takes a tenth of a second."""
     broken_disks: FakeDisks = field(default_factory=FakeDisks)
+    its_messages: FakeMessages = field(default_factory=FakeMessages)
     its_containers: FakeContainers = field(default_factory=FakeContainers)
     seconds: Iterator[float] = field(default_factory=lambda: count(0.1, 0.1))
 
@@ -78,6 +80,11 @@ class FakeCluster:
     @property
     def links(self) -> FakeCluster:
         return self
+
+    @property
+    def messages(self) -> FakeMessages:
+        self.its_messages.deaf = self.deaf
+        return self.its_messages
 
     @property
     def duplicates(self) -> FakeCluster:

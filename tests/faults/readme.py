@@ -25,6 +25,7 @@ NEEDS = {
     Capability.DUPLICATE: "a node with `duplicate_of`",
     Capability.LOG_DIRS: "",
     Capability.HELD_BYTES: "Toxiproxy",
+    Capability.MESSAGES: "the Toxiproxy that make builds",
     Capability.DISKS: "/dev/fuse, fusermount3; a node with `disk: breakable`",
     Capability.CLOCK: "a C compiler, once; a node with `clock: own`",
     Capability.NETWORK: "Docker",

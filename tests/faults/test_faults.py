@@ -45,6 +45,7 @@ def _short_timeouts(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("fencepost.faults.processes.late_bytes.SILENT_WITHIN", 0.0)
     monkeypatch.setattr("fencepost.faults.processes.late_bytes.DRAINED_WITHIN", 0.0)
     monkeypatch.setattr("fencepost.faults.containers.disconnect.TIMEOUT_S", 0.0)
+    monkeypatch.setattr("fencepost.faults.messages.message_fault.HEALED_WITHIN", 0.0)
 
 
 @pytest.fixture

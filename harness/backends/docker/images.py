@@ -29,7 +29,7 @@ AGENT = "fencepost.harness.backends.docker.agent"
 SOURCES = "FENCEPOST_SOURCES"
 """The variable for another folder with the `cluster_impl` that containers run, such as that of a bundle."""
 LARGE = 1 << 20
-"""Bytes. Larger files are hashed by name and size: jars carry their version in their name."""
+"""Bytes. Larger jars and wheels, which carry their version in their name, are hashed by name and size."""
 
 
 @dataclass(frozen=True)
@@ -135,4 +135,5 @@ def _packages_above(folder: Path, root: Path) -> Iterator[Path]:
 
 def _content(path: Path) -> str:
     size = path.stat().st_size
-    return f"{path.name} {size}" if size > LARGE else hashlib.sha256(path.read_bytes()).hexdigest()
+    versioned = size > LARGE and path.suffix in (".jar", ".whl")
+    return f"{path.name} {size}" if versioned else hashlib.sha256(path.read_bytes()).hexdigest()

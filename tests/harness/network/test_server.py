@@ -12,7 +12,7 @@ from fencepost.harness.doctor import programs
 from fencepost.harness.doctor.mechanism import Diagnosis, Mechanism, diagnose
 from fencepost.harness.errors import InfrastructureError
 from fencepost.harness.network import server
-from fencepost.harness.network.program import BUILD, RELEASE
+from fencepost.harness.network.program import BUILD, RELEASE, WITH_MESSAGES
 from fencepost.harness.network.server import find_toxiproxy
 
 ROOT = Path(__file__).parents[3]
@@ -38,8 +38,10 @@ def installed(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setenv("PATH", str(tmp_path))
 
 
-def test_the_release_is_that_of_the_makefile() -> None:
-    assert f"TOXIPROXY_VERSION := v{RELEASE}\n" in (ROOT / "Makefile").read_text()
+def test_the_release_is_the_one_that_make_builds() -> None:
+    sources = ROOT / "faults/messages/toxiproxy"
+    assert f"github.com/Shopify/toxiproxy/v2 v{RELEASE}\n" in (sources / "go.mod").read_text()
+    assert f'const version = "{WITH_MESSAGES}"\n' in (sources / "main.go").read_text()
     assert BUILD.count(RELEASE) == 2
 
 

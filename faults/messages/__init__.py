@@ -1,0 +1,1 @@
+"""Faults of single messages: requests and answers that are lost, late, or repeated, and nothing else on their links."""
