@@ -16,7 +16,7 @@ class Part(Enum):
 
 
 class Fate(Enum):
-    """What becomes of a message. Nothing inside it is ever changed."""
+    """The fate of a message. Nothing inside it is ever changed."""
 
     LOSE = "lose"
     """It never arrives, nor does what follows it on its stream of the connection, which stays open."""
@@ -45,7 +45,7 @@ class MessageRule:
 
 @dataclass(frozen=True)
 class MessageCounts:
-    """What the proxy counted of one link since a rule was set, by that rule."""
+    """The counts of the proxy of one link since a rule was set, by that rule."""
 
     active: bool = False
     """True until the rule is released."""
@@ -65,7 +65,7 @@ class MessageCounts:
     broken: int = 0
     """Connections that are open, and from which messages were lost."""
     unread: int = 0
-    """Connections, since the link exists, whose messages cannot be told apart: all their bytes pass."""
+    """Connections, since the link exists, whose messages cannot be separated: all their bytes pass."""
 
 
 class Messages(Protocol):

@@ -199,7 +199,7 @@ class MessageFault(Fault):
 
     def _missed(self, counts: Counted) -> str:
         matched, unread = (sum(getattr(count, name) for count in counts.values()) for name in ("matched", "unread"))
-        without = f", and {unread} connections carry no messages that can be told apart" if unread else ""
+        without = f", and {unread} connections carry nothing that is read as messages" if unread else ""
         return (
             f"{matched} requests of {self.parameters.api} came in {self.parameters.within_ms} ms, and no message was "
             f"{self.done}{without}"

@@ -42,7 +42,7 @@ def test_a_fault_sets_its_rule_on_each_link(
     assert cluster.messages.rules == {("node-4", "node-1"): rule, ("node-4", "node-2"): rule}
 
 
-def test_without_a_message_nothing_is_proven_and_what_came_is_told(cluster: FakeCluster) -> None:
+def test_without_a_message_nothing_is_proven_and_what_came_is_reported(cluster: FakeCluster) -> None:
     cluster.messages.none = True
     fault = build("lost-answer", cluster, AIM)
     fault.set_up()
