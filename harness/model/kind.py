@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from enum import Enum
 from typing import Any, ClassVar
@@ -11,6 +11,9 @@ from typing import Any, ClassVar
 from fencepost.harness.model.effect import Effect
 from fencepost.harness.model.sent import Sent
 from fencepost.harness.model.worlds import State
+
+UNKNOWN_TOPIC = 3
+"""UNKNOWN_TOPIC_OR_PARTITION."""
 
 
 class Asked(Enum):
@@ -99,3 +102,11 @@ def results(response: Mapping[str, Any] | None, *keys: str) -> Sequence[Mapping[
     """Return the parts of a response about single objects: the first list among these fields."""
     lists = (response[key] for key in keys if response and isinstance(response.get(key), list))
     return next(lists, ())
+
+
+def is_described(parts: Iterable[Mapping[str, Any]]) -> bool:
+    """Return whether an answer says of each part what it is, or that it is not there.
+
+    A broker that does not serve now answers other errors, which say nothing.
+    """
+    return all(part["error_code"] in (0, UNKNOWN_TOPIC) for part in parts)

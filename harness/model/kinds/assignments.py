@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 from fencepost.harness.model.effect import Effect, Validation
-from fencepost.harness.model.kind import Kind, Question, Scope, results
+from fencepost.harness.model.kind import Kind, Question, Scope, is_described, results
 from fencepost.harness.model.kinds.topics import EXISTS, INTERNAL, UNKNOWN
 from fencepost.harness.model.sent import Sent
 from fencepost.harness.model.worlds import State
@@ -89,6 +89,8 @@ class Assignments(Kind):
         yield Question("metadata", {"topics": None, "allow_auto_topic_creation": False})
 
     def read(self, question: Question, answer: Mapping[str, Any]) -> Mapping[str, Any] | None:
+        if not (answer["brokers"] and is_described(answer["topics"])):
+            return None  # a broker that does not serve now
         return {
             f"{topic['name']}-{partition['partition_index']}": list(partition["replica_nodes"])
             for topic in answer["topics"]

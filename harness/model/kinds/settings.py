@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import Any, ClassVar
 
 from fencepost.harness.model.effect import Effect, Validation
-from fencepost.harness.model.kind import Kind, Question, Scope, results
+from fencepost.harness.model.kind import Kind, Question, Scope, is_described, results
 from fencepost.harness.model.kinds.topics import EXISTS, INTERNAL, UNKNOWN
 from fencepost.harness.model.sent import Sent
 from fencepost.harness.model.worlds import State
@@ -103,6 +103,8 @@ class _OfResources(Kind):
 
     def read(self, question: Question, answer: Mapping[str, Any]) -> Mapping[str, Any] | None:
         """Return the settings by their sources. One with another value than its first source says is listed, too."""
+        if not is_described(answer["results"]):
+            return None
         seen: dict[str, dict[str, str]] = {}
         for result in answer["results"]:
             if result["error_code"]:

@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
 from fencepost.harness.model.effect import Effect, Validation
-from fencepost.harness.model.kind import Kind, Question, Scope, results
+from fencepost.harness.model.kind import Kind, Question, Scope, is_described, results
 from fencepost.harness.model.sent import Sent
 from fencepost.harness.model.worlds import State
 
@@ -91,6 +91,8 @@ class Topics(Kind):
         yield Question("metadata", {"topics": None, "allow_auto_topic_creation": False})
 
     def read(self, question: Question, answer: Mapping[str, Any]) -> Mapping[str, Any] | None:
+        if not (answer["brokers"] and is_described(answer["topics"])):
+            return None  # a broker that does not serve now
         return {
             topic["name"]: [topic.get("topic_id"), len(topic["partitions"])]
             for topic in answer["topics"]

@@ -9,6 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from fencepost.harness.model.comparison import compare
+from fencepost.harness.model.kind import Question
 from fencepost.harness.model.kinds import KINDS
 from fencepost.harness.model.kinds.settings import ALL_BROKERS, APPEND, BROKER, DELETE, SET, SUBTRACT, TOPIC
 from fencepost.harness.model.sent import Checkpoint, Description, Sent
@@ -148,3 +149,14 @@ def test_brokers_keep_their_own_settings_and_those_of_all() -> None:
 def test_what_is_only_validated_changes_nothing() -> None:
     sent = [done(altered(BROKER, "", change("x", SET, "1"), validate_only=True))]
     assert compare(sent, looks("broker settings", {ALL_BROKERS: {}}, {ALL_BROKERS: {"x": "1"}})).problems
+
+
+@pytest.mark.requirement("MDL-03")
+def test_a_broker_that_does_not_serve_now_says_nothing_and_one_without_the_topic_says_so() -> None:
+    kind = KINDS["topic settings"]
+    question = Question("describe_configs", {}, ["t", "u"])
+    setting = {"name": "x", "value": "1", "config_source": 1, "is_sensitive": False, "synonyms": []}
+    there = {"resource_name": "t", "error_code": 0, "configs": [setting]}
+    absent, refused = ({"resource_name": "u", "error_code": code, "configs": []} for code in (3, 14))
+    assert kind.read(question, {"results": [there, absent]}) == {"t": {"x": "1"}}
+    assert kind.read(question, {"results": [there, refused]}) is None

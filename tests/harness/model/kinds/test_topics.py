@@ -10,6 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from fencepost.harness.model.comparison import compare
+from fencepost.harness.model.kind import Question
 from fencepost.harness.model.kinds import KINDS
 from fencepost.harness.model.kinds.topics import Topic
 from fencepost.harness.model.sent import Checkpoint, Description, Sent
@@ -123,3 +124,18 @@ def test_a_topic_that_is_deleted_by_its_id_is_gone_and_another_one_is_not() -> N
     assert [each.object for each in compare([deletion], [begin, described(2, a=[mine, 1])]).problems] == ["a", "b"]
     assert not compare([Sent("delete_topics", body, 1)], [begin, described(2, b=[other, 1])]).problems
     assert compare([Sent("delete_topics", body, 1)], [begin, described(2, a=[mine, 1])]).problems
+
+
+def test_a_broker_that_knows_no_broker_does_not_serve_and_says_nothing() -> None:
+    question = Question("metadata", {})
+    topic = {
+        "name": "a",
+        "topic_id": None,
+        "error_code": 0,
+        "partitions": [{"partition_index": 0, "replica_nodes": [4]}],
+    }
+    broker = {"node_id": 4}
+    for kind, seen in (("topics", {"a": [None, 1]}), ("assignments", {"a-0": [4]})):
+        assert KINDS[kind].read(question, {"brokers": [broker], "topics": [topic]}) == seen
+        assert KINDS[kind].read(question, {"brokers": [], "topics": []}) is None
+        assert KINDS[kind].read(question, {"brokers": [broker], "topics": [{**topic, "error_code": 5}]}) is None
