@@ -157,6 +157,7 @@ def test_a_broker_that_does_not_serve_now_says_nothing_and_one_without_the_topic
     question = Question("describe_configs", {}, ["t", "u"])
     setting = {"name": "x", "value": "1", "config_source": 1, "is_sensitive": False, "synonyms": []}
     there = {"resource_name": "t", "error_code": 0, "configs": [setting]}
-    absent, refused = ({"resource_name": "u", "error_code": code, "configs": []} for code in (3, 14))
+    absent: dict[str, Any] = {"resource_name": "u", "error_code": 3, "configs": []}
+    refused = {**absent, "error_code": 14}
     assert kind.read(question, {"results": [there, absent]}) == {"t": {"x": "1"}}
     assert kind.read(question, {"results": [there, refused]}) is None
