@@ -62,6 +62,7 @@ class ClusterSpec:
     """Settings of all brokers."""
     settings_of_all: Mapping[str, str] = field(default_factory=dict)
     """Settings of all brokers and controllers."""
+    settings_of_controllers: Mapping[str, str] = field(default_factory=dict)
     moving: frozenset[str] = frozenset()
     """Brokers of which it is not known that they hold what `topics` says: a reassignment may not have been served."""
 
@@ -234,6 +235,7 @@ def generate_again(rng: random.Random, target: TargetFile, earlier: Sequence[Pla
         level=first.level,
         settings=settings.broker,
         settings_of_all=settings.all,
+        settings_of_controllers=settings.controller,
     )
 
 

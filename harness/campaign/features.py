@@ -68,6 +68,8 @@ class Feature(ABC):
     """The reasons why random plans do not have it: by target, by dialect, or for all of them (`EVERYWHERE`)."""
     settings: Mapping[str, str] = {}
     """Settings of all brokers and controllers that plans with it have, since it has no place without them."""
+    settings_of_controllers: Mapping[str, str] = {}
+    """Settings of all controllers that plans with it have beside these."""
     level: str | None = None
     """The protocol level of plans with it, where the target has levels: it has no place at others."""
     releases: Mapping[str, Releases] = {}

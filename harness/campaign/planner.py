@@ -201,7 +201,11 @@ def finished(
 def with_workload(rng: random.Random, cluster: ClusterSpec, features: Iterable[Feature]) -> ClusterSpec:
     """Return the cluster with the clients and the settings of brokers of those features that have some."""
     for each in features:
-        cluster = replace(cluster, settings_of_all={**cluster.settings_of_all, **each.settings})
+        cluster = replace(
+            cluster,
+            settings_of_all={**cluster.settings_of_all, **each.settings},
+            settings_of_controllers={**cluster.settings_of_controllers, **each.settings_of_controllers},
+        )
         if each.level in cluster.target.levels:
             cluster = replace(cluster, level=each.level)
         if isinstance(each, WorkloadFeature):
@@ -212,9 +216,12 @@ def with_workload(rng: random.Random, cluster: ClusterSpec, features: Iterable[F
 
 
 def _settings(cluster: ClusterSpec) -> NodeSettings | None:
-    if not (cluster.settings or cluster.settings_of_all):
-        return None
-    return NodeSettings(all=dict(cluster.settings_of_all), broker=dict(cluster.settings))
+    settings = NodeSettings(
+        all=dict(cluster.settings_of_all),
+        controller=dict(cluster.settings_of_controllers),
+        broker=dict(cluster.settings),
+    )
+    return None if settings == NodeSettings() else settings
 
 
 def fits(feature: Feature, first: Plan) -> bool:
