@@ -51,6 +51,10 @@ def compare(requests: Sequence[Sent], checkpoints: Sequence[Checkpoint]) -> Comp
     result = Comparison()
     for kind in KINDS.values():
         _Comparer(kind, requests, checkpoints, result).compare()
+        for checkpoint in checkpoints:
+            for description, name, shown, other in kind.contradictions(checkpoint.descriptions):
+                found = f"{description.node} describes {name} as {shown}"
+                result.problems.append(Problem(kind.name, kind.requirement, name, description.ended, found, other))
     result.problems.sort(key=lambda problem: problem.at)
     return result
 

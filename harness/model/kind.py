@@ -9,7 +9,7 @@ from enum import Enum
 from typing import Any, ClassVar
 
 from fencepost.harness.model.effect import Effect
-from fencepost.harness.model.sent import Sent
+from fencepost.harness.model.sent import Description, Sent
 from fencepost.harness.model.worlds import State
 
 UNKNOWN_TOPIC = 3
@@ -92,6 +92,13 @@ class Kind(ABC):
         """Yield the state that is known after a description, none if it contradicts `state`."""
         if state == seen:
             yield seen
+
+    def contradictions(self, descriptions: Sequence[Description]) -> Iterator[tuple[Description, str, str, str]]:
+        """Yield where descriptions of one look contradict each other, whatever was asked for before.
+
+        Each is (description, object, what it shows, what another one shows). `descriptions` are those of all kinds.
+        """
+        yield from ()
 
     def says(self, state: State) -> str:
         """Return a state in words."""
