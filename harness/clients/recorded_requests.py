@@ -7,11 +7,12 @@ step, condition or request of the plan sends them.
 from __future__ import annotations
 
 import itertools
+import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from functools import cache
 from typing import Any, TypeVar
 
-from kio.schema.index import api_key_map
 from kio.static.protocol import RequestPayload
 
 from fencepost.harness.model.kinds import CHANGING
@@ -38,7 +39,7 @@ class RequestRecorder:
 
     def record(self, node: str, request: RequestPayload, call: Callable[[], Response]) -> Response:
         """Return what `call` answers to the request. Raise what it raises."""
-        api = api_key_map.get(int(request.__api_key__), "")
+        api = api_of(type(request))
         if api not in CHANGING:
             return call()
         op = f"{REQUEST}-{next(self._numbers)}"
@@ -55,6 +56,12 @@ class RequestRecorder:
         ended = self.journal.write("op", op, "ok", data | {"response": response}, node=node).t
         self.sent[op] = Sent(api, body, begun, ended, response, node)
         return answer
+
+
+@cache
+def api_of(request: type) -> str:
+    """Return the API of a class of requests in snake case. Its key does not tell it: drafts have keys of other APIs."""
+    return re.sub(r"(?<!^)(?=[A-Z])", "_", request.__name__.removesuffix("Request")).lower()
 
 
 def _without_secrets(value: Any) -> Any:
