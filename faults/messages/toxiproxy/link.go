@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"sync"
+	"sync/atomic"
 	"time"
 )
 
@@ -72,7 +73,7 @@ type link struct {
 	mu     sync.Mutex
 	rule   *rule
 	counts *counts // of the rule, or of the last one
-	// unread counts the connections, open ones and others, whose messages could not be told apart.
+	// unread counts the connections, open ones and others, whose messages could not be separated.
 	unread int
 	// unpaired are connections whose answers have no toxic yet. A proxy accepts one connection after the other, and starts
 	// its requests before its answers.
@@ -134,7 +135,7 @@ type connection struct {
 	link     *link
 	asked    []expected      // requests on their way, in order: a server answers in the order of requests
 	repeated int             // answers that are to be dropped
-	unread   bool            // its messages cannot be told apart, so all bytes pass
+	unread   atomic.Bool     // its messages cannot be separated, so all bytes pass
 	over     map[string]bool // the parts whose sender ended the connection
 }
 
@@ -226,24 +227,17 @@ func (c *connection) fateOfAnswer(f *framer, begun bool) (string, *rule) {
 
 // giveUp lets all bytes of the connection pass from now on. The caller has the lock.
 func (c *connection) giveUp() (string, *rule) {
-	if !c.unread {
-		c.unread = true
+	if !c.unread.Swap(true) {
 		c.link.unread++
 	}
 	return pass, nil
-}
-
-func (c *connection) isUnread() bool {
-	c.link.mu.Lock()
-	defer c.link.mu.Unlock()
-	return c.unread
 }
 
 // decides tells whether anything but passing is possible, for which a header has to be kept until it is complete.
 func (c *connection) decides() bool {
 	c.link.mu.Lock()
 	defer c.link.mu.Unlock()
-	return !c.unread && (c.link.rule != nil || c.repeated > 0)
+	return !c.unread.Load() && (c.link.rule != nil || c.repeated > 0)
 }
 
 // ended notes that the sender of requests, or of answers, has ended the connection.

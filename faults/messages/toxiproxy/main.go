@@ -1,5 +1,5 @@
 // The Toxiproxy of the harness: the server of the package, with two toxics more on every proxy, which know the messages
-// of Kafka. They are there from the beginning of each connection, since later no message could be told from the next.
+// of Kafka. They are there from the beginning of each connection, since later no message could be separated from the next.
 package main
 
 import (

@@ -81,9 +81,11 @@ func (t *requests) NewState() any {
 func (t *answers) NewState() any {
 	t.link.mu.Lock()
 	defer t.link.mu.Unlock()
-	c := &connection{link: t.link, over: map[string]bool{}, unread: true}
+	c := &connection{link: t.link, over: map[string]bool{}}
 	if len(t.link.unpaired) > 0 {
 		c, t.link.unpaired = t.link.unpaired[0], t.link.unpaired[1:]
+	} else {
+		c.giveUp()
 	}
 	return &half{connection: c, part: ofAnswer, framer: framer{need: answerHeader}, fate: c.fateOfAnswer}
 }
@@ -133,7 +135,7 @@ func (h *half) pipe(stub *toxics.ToxicStub) {
 				return
 			case chunk := <-stub.Input:
 				if chunk == nil {
-					h.output = append(h.output, h.hidden()...)
+					h.pass(h.hidden())
 					h.flush(stub)
 					h.ended(h.part)
 					stub.Close()
@@ -148,8 +150,9 @@ func (h *half) pipe(stub *toxics.ToxicStub) {
 // look moves bytes from input to output, up to the next message that waits or is lost.
 func (h *half) look() {
 	for len(h.input) > 0 && h.held == nil && h.lost == nil {
-		if h.isUnread() {
-			h.output = append(append(h.output, h.hidden()...), h.input...)
+		if h.unread.Load() {
+			h.pass(h.hidden())
+			h.pass(h.input)
 			h.input, h.framer.head, h.shown = nil, nil, 0
 			return
 		}
@@ -161,9 +164,9 @@ func (h *half) look() {
 		case inside:
 			h.body(data)
 		case known:
-			h.begin()
+			h.begin(data)
 		case !h.decides():
-			h.output = append(h.output, h.hidden()...)
+			h.pass(h.hiddenIn(data))
 			h.shown = len(h.framer.head)
 		}
 	}
@@ -172,17 +175,39 @@ func (h *half) look() {
 // hidden returns what came of a header, and was not passed on.
 func (h *half) hidden() []byte { return h.framer.head[h.shown:] }
 
-// begin decides on the message whose header is complete.
-func (h *half) begin() {
+// hiddenIn returns the same, of the received data itself where that is all.
+func (h *half) hiddenIn(data []byte) []byte {
+	if hidden := h.hidden(); len(hidden) != len(data) {
+		return hidden
+	}
+	return data
+}
+
+// pass adds to the output. What lies one behind the other in the received data is not copied.
+func (h *half) pass(data []byte) {
+	end := len(h.output)
+	switch {
+	case len(data) == 0:
+	case end == 0:
+		h.output = data
+	case end+len(data) <= cap(h.output) && &h.output[:end+1][end] == &data[0]:
+		h.output = h.output[:end+len(data)]
+	default:
+		h.output = append(h.output[:end:end], data...)
+	}
+}
+
+// begin decides on the message whose header is complete with data.
+func (h *half) begin(data []byte) {
 	fate, by := h.fate(&h.framer, h.shown > 0)
-	head := h.hidden()
+	head := h.hiddenIn(data)
 	h.shown, h.skips = 0, fate == drop
 	if fate != hold {
 		h.framer.head = nil
 	}
 	switch fate {
 	case pass:
-		h.output = append(h.output, head...)
+		h.pass(head)
 	case hold:
 		h.held, h.due = by, by.due()
 	case lose, end:
@@ -199,7 +224,7 @@ func (h *half) body(data []byte) {
 		h.copied = append(h.copied, data...)
 		h.repeatIfWhole()
 	case !h.skips:
-		h.output = append(h.output, data...)
+		h.pass(data)
 	}
 }
 
@@ -207,7 +232,7 @@ func (h *half) repeatIfWhole() {
 	if h.framer.rest > 0 {
 		return
 	}
-	h.output = append(append(h.output, h.copied...), h.copied...)
+	h.pass(append(h.copied, h.copied...))
 	h.link.add(1, &h.twice.counts.Repeated)
 	h.copied, h.twice = nil, nil
 }
@@ -223,7 +248,7 @@ func (h *half) wait(stub *toxics.ToxicStub) bool {
 	case <-h.held.released:
 	}
 	h.letGo(h.part, h.held)
-	h.output = append(h.output, h.framer.head...)
+	h.pass(h.framer.head)
 	h.held, h.framer.head = nil, nil
 	h.flush(stub)
 	return true
@@ -275,6 +300,8 @@ func (h *half) leave(stub *toxics.ToxicStub) {
 		h.link.add(-1, &h.lost.counts.Broken)
 		return
 	}
-	h.output = append(append(append(h.output, h.copied...), h.hidden()...), h.input...)
+	for _, part := range [][]byte{h.copied, h.hidden(), h.input} {
+		h.pass(part)
+	}
 	h.flush(stub)
 }
