@@ -58,7 +58,7 @@ class ChangeCredentials(_OfCredentials):
             deletes = rng.random() < 0.4
             body = deletion(user, mechanism) if deletes else upsertion(user, mechanism, rng.choice(ITERATIONS))
             for _ in range(rng.choice((1, 2))):
-                how = asked(rng, script, certain=not deletes or (there and user != SHARED), of_any=True)
+                how = asked(rng, script, certain=not deletes or (there and user != SHARED))
                 steps.append(api(script, "delete" if deletes else "give", how, ALTER, body))
                 there = not deletes and how.expect is not None
         return GeneratedOperation(f"credentials of {user} changed by {len(steps)} requests", tuple(steps))
@@ -82,7 +82,7 @@ class MistakenCredentials(MistakenRequests, _OfCredentials):
             ("a deletion of no credentials", deletion(user, mechanism), (UNKNOWN,)),
             ("one user's mechanism twice", twice, (UNKNOWN, DUPLICATE)),
         ):
-            yield Mistake(title, ALTER, body, errors, of_any=True)
+            yield Mistake(title, ALTER, body, errors)
 
 
 def upsertion(user: str, mechanism: int, iterations: int) -> dict[str, Any]:
