@@ -39,7 +39,7 @@ from fencepost.harness.plan.model import Acknowledged, Coverage, FaultProven, No
 from fencepost.harness.targets.file import TargetFile
 from fencepost.harness.targets.registry import load, reference_of
 
-VERSION = 15
+VERSION = 16
 """The version of the plans that seeds stand for. It rises with every change of this package that makes other plans of
 the same seeds. A new feature makes other plans too: the record of a run is its plan file, not its seed."""
 

@@ -131,7 +131,10 @@ class AlterBrokerDefault(ChangedSettings):
         steps = [*_guarded(rng, script, guarded), _refuses(script, guarded)]
         for value in (first, second):
             how = any_broker(rng, script, "ADM-04")
-            steps.append(api(script, "alter", how, "incremental_alter_configs", altered(BROKER, "", setting, value)))
+            # As clients do, ask again while there is no controller: what comes then counts on the change.
+            body = altered(BROKER, "", setting, value)
+            within_ms = script.cluster.liveness_timeout_ms
+            steps.append(api(script, "alter", how, "incremental_alter_configs", body, within_ms=within_ms))
         resource = {"resource_type": TOPIC, "resource_name": guarded.name, "configuration_keys": [OF_TOPICS[setting]]}
         answer = {"results[0].configs[0].value": second}
         question = {"resources": [resource]}
