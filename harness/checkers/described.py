@@ -6,14 +6,15 @@ that a fault may have made a voter forget is not judged after that.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from fencepost.harness.checkers.check import Check
 from fencepost.harness.checkers.checker import checker
+from fencepost.harness.checkers.starvation import ProcessorWait, read_waits, starved
 from fencepost.harness.checkers.topics_at_end import TopicsAtEnd
 from fencepost.harness.model.comparison import Comparison, compare
 from fencepost.harness.model.kinds import KINDS
-from fencepost.harness.model.sent import Checkpoint, Description, Sent
+from fencepost.harness.model.sent import WITHIN, Checkpoint, Description, Sent
 from fencepost.results.records.journal import Journal
 from fencepost.results.records.verdict import Basis, Finding
 
@@ -63,10 +64,34 @@ def read_checkpoints(journal: Journal) -> list[Checkpoint]:
 
 @checker(*CHECKS.values(), rank=63, every_run=True, rests_on=["op:describe"], counts=["op:describe"])
 def described(journal: Journal, topics: TopicsAtEnd) -> Iterator[Finding]:
-    """Judge each kind of state. Linear in requests and descriptions, for each object by itself."""
-    comparison = compare(read_requests(journal), read_checkpoints(journal))
-    for name, check in CHECKS.items():
-        yield _finding(check, name, comparison, topics.forgotten_by)
+    """Judge each kind of state. Linear in requests and descriptions, for each object by itself.
+
+    Where something is wrong, it is judged again without what was described while a node lacked a processor.
+    """
+    requests, looks = read_requests(journal), read_checkpoints(journal)
+    whole = in_time = compare(requests, looks)
+    if whole.problems:
+        in_time = compare(requests, _in_time(looks, read_waits(journal)))
+    for kind, check in CHECKS.items():
+        late = {each.kind for each in whole.problems} - {each.kind for each in in_time.problems}
+        if kind in late:
+            first = next(each for each in whole.problems if each.kind == kind)
+            yield check.unjudged(
+                f"{first.shown}, while a node lacked a processor; by the requests is {first.possible}."
+            )
+        else:
+            yield _finding(check, kind, in_time, topics.forgotten_by)
+
+
+def _in_time(looks: Iterable[Checkpoint], waits: Mapping[str, Sequence[ProcessorWait]]) -> list[Checkpoint]:
+    """Return the looks without descriptions before which a node waited for a processor for a third of their time."""
+    return [
+        Checkpoint(
+            look.name,
+            tuple(each for each in look.descriptions if not starved(waits, each.begun - WITHIN, each.ended, WITHIN)),
+        )
+        for look in looks
+    ]
 
 
 def _finding(check: Check, kind: str, comparison: Comparison, forgotten_by: str) -> Finding:

@@ -13,15 +13,13 @@ from fencepost.harness.engine.context import Context
 from fencepost.harness.model.comparison import compare, objects_named
 from fencepost.harness.model.kind import Asked, Kind, Question, Scope
 from fencepost.harness.model.kinds import KINDS
-from fencepost.harness.model.sent import Checkpoint, Description
+from fencepost.harness.model.sent import WITHIN, Checkpoint, Description
 from fencepost.harness.network.layout import Listener
 from fencepost.harness.plan import messages
 from fencepost.harness.wire.versions import Api
 
 DESCRIBE = "describe"
 """The `f` of these operations. `checkpoint`, `kind`, `scope`, `objects`, and the instants `begun` and `ended`."""
-WITHIN = 5.0
-"""Seconds in which the nodes of the reference cluster have to describe what was asked for before."""
 ANSWER_SECONDS = 2.0
 EVERY = 0.25
 """Seconds between two looks at a cluster that does not describe yet what it owes."""

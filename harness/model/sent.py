@@ -7,6 +7,9 @@ from dataclasses import dataclass, field
 from math import inf
 from typing import Any
 
+WITHIN = 5.0
+"""Seconds in which the nodes of the reference cluster have to describe what was asked for before."""
+
 
 @dataclass(frozen=True, slots=True)
 class Sent:

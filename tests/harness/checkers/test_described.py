@@ -50,3 +50,15 @@ def test_what_a_voter_may_have_forgotten_is_not_judged() -> None:
 def test_without_descriptions_nothing_is_judged() -> None:
     findings = list(described(JournalBuilder().journal(), TopicsAtEnd()))
     assert [each.evidence["judged"] for each in findings] == [0] * len(NAMES)
+
+
+def test_what_is_described_late_while_a_node_lacks_a_processor_is_not_judged() -> None:
+    journal = recorded({"a": [None, 1]})
+    looked = journal.t
+    data = {"what": "processor", "seconds": 1.0, "waited": 0.9, "used": 0.1, "used_before": 20.0}
+    for _ in range(4):
+        journal.event("state", "processor-n", "seen", data, node="n")
+    waiting = next(iter(described(journal.journal(), TopicsAtEnd())))
+    assert (waiting.verdict, waiting.requirement) == (Verdict.INCONCLUSIVE, "MDL-02")
+    look(journal.at(looked + 20), "later", {"a": [None, 1]})
+    assert next(iter(described(journal.journal(), TopicsAtEnd()))).verdict is Verdict.VIOLATION
