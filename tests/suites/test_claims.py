@@ -128,6 +128,7 @@ SHOWN_BY = {
     "ADM-03": DESCRIPTIONS | {"list_offsets"},
     "ADM-04": CHANGES | DESCRIPTIONS | RECORDS,
     "ADM-05": CHANGES | DESCRIPTIONS | RECORDS,
+    "ADM-06": EVERYTHING_OF_CLIENTS,
     "CRD": COORDINATORS | {"produce"},
     "CTRL": BETWEEN_NODES | {"describe_quorum", "describe-quorum"},
     "DISK": RECORDS | {"describe_log_dirs"},
@@ -141,6 +142,8 @@ SHOWN_BY = {
     "UPG": CHANGES | DESCRIPTIONS,
 }
 """The requests whose answers can break a guarantee, by its id or its prefix."""
+OF_PERMISSIONS = "ADM-06"
+"""A request that its sender may not make."""
 OF_MISTAKES = ("ADM-01", "ADM-02", "UPG-04")
 """The guarantees about the errors that administrators get."""
 EFFECT_OF_SETTINGS = "ADM-04"
@@ -179,7 +182,11 @@ def misfits(plan: Plan) -> Iterator[str]:
             yield f"{claim}: no answer to this request breaks that rule"
         if expect.level is not Level.MUST:
             continue
-        if refused and request in CHANGES and expect.requirement not in (*OF_MISTAKES, EFFECT_OF_SETTINGS):
+        if (
+            refused
+            and request in CHANGES
+            and expect.requirement not in (*OF_MISTAKES, EFFECT_OF_SETTINGS, OF_PERMISSIONS)
+        ):
             yield f"{claim}: a mistake that is not refused breaks ADM-02"
         if refused and expect.requirement.startswith(PROMISES_TO_SERVE):
             yield f"{claim}: a refusal does not keep that rule"
