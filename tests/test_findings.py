@@ -17,7 +17,7 @@ from fencepost.suites.target_facts import TargetFacts
 
 FINDINGS = Path(__file__).parents[1] / "docs" / "findings"
 PAGES = sorted(page for page in FINDINGS.glob("*.md") if page.name != "README.md")
-IN_WORDS = {"06", "08"}
+IN_WORDS = {"06", "08", "10"}
 PLANS = sorted(FINDINGS.glob("*.yaml"))
 
 
