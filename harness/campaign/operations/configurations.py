@@ -9,6 +9,7 @@ from __future__ import annotations
 import random
 from collections.abc import Collection, Mapping
 from dataclasses import replace
+from itertools import count
 from typing import TYPE_CHECKING, Any
 
 from fencepost.harness.campaign.operations.operation import GeneratedOperation, Operation, asked
@@ -95,8 +96,9 @@ class CreateSeveralTopics(Operation):
     def generate(self, rng: random.Random, script: Script) -> GeneratedOperation:
         validates = rng.random() < VALIDATED
         made: list[ScriptTopic] = []
-        for number in range(rng.randint(1, 2)):
-            name = f"many-{len(script.topics) + number}"
+        for _ in range(rng.randint(1, 2)):
+            taken = {*script.named_topics, *(topic.name for topic in made)}
+            name = next(name for number in count(1) if (name := f"many-{number}") not in taken)
             partitions = rng.randint(1, MOST)
             made.append(
                 ScriptTopic(name, partitions, script.cluster.fewest_replicas, Existence.DOUBTFUL, lasting=False)
