@@ -149,6 +149,8 @@ def _run(
                 _watch(process, lines, board, console)
             except KeyboardInterrupt as raised:
                 interrupt = raised
+                for line in new_lines(lines):  # it may come before the first look at the progress
+                    board.apply(line)
                 console.print(
                     f"interrupted after {len(board.done)} of {len(board.rows)} scenarios: ending the clusters …"
                 )

@@ -21,7 +21,9 @@ BESIDE_THE_PROJECT = _PROJECT / ".tools" / "bin" / PROGRAM if (_PROJECT / "Makef
 """The one that `make` built, in a source tree; None in an installed package."""
 READY_WITHIN = 10.0
 MESSAGES_REMEDY = (
-    f"by `make conformance` in a source tree, with no other {PROGRAM} on the PATH and FENCEPOST_TOXIPROXY unset"
+    "by a build of faults/messages/toxiproxy of a source tree with Go, named in FENCEPOST_TOXIPROXY"
+    if BESIDE_THE_PROJECT is None
+    else f"by `make conformance` in {_PROJECT}, with no other {PROGRAM} on the PATH and FENCEPOST_TOXIPROXY unset"
 )
 
 

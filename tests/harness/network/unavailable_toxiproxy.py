@@ -59,7 +59,7 @@ def main(arguments: list[str]) -> None:
     host, port = options["-host"], int(options["-port"])
     with socket.create_server((host, 0)) as free:
         inner = free.getsockname()[1]
-    command = [os.environ[BEHIND], "-host", host, "-port", str(inner), "-proxy-metrics"]
+    command = [os.environ[BEHIND], "-host", host, "-port", str(inner)]
     subprocess.Popen(command, preexec_fn=_end_with_parent)
     Front.behind = f"http://{host}:{inner}"
     ThreadingHTTPServer((host, port), Front).serve_forever()
