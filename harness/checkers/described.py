@@ -15,6 +15,8 @@ from fencepost.harness.checkers.topics_at_end import TopicsAtEnd
 from fencepost.harness.model.comparison import Comparison, compare
 from fencepost.harness.model.kinds import KINDS
 from fencepost.harness.model.sent import WITHIN, Checkpoint, Description, Sent
+from fencepost.harness.plan.model import Plan
+from fencepost.harness.plan.topic_changes import unfollowed_kinds
 from fencepost.results.records.journal import Journal
 from fencepost.results.records.verdict import Basis, Finding
 
@@ -63,15 +65,16 @@ def read_checkpoints(journal: Journal) -> list[Checkpoint]:
 
 
 @checker(*CHECKS.values(), rank=63, every_run=True, rests_on=["op:describe"], counts=["op:describe"])
-def described(journal: Journal, topics: TopicsAtEnd) -> Iterator[Finding]:
+def described(plan: Plan, journal: Journal, topics: TopicsAtEnd) -> Iterator[Finding]:
     """Judge each kind of state. Linear in requests and descriptions, for each object by itself.
 
     Where something is wrong, it is judged again without what was described while a node lacked a processor.
     """
     requests, looks = read_requests(journal), read_checkpoints(journal)
-    whole = in_time = compare(requests, looks)
+    left_out = unfollowed_kinds(plan)
+    whole = in_time = compare(requests, looks, left_out)
     if whole.problems:
-        in_time = compare(requests, _in_time(looks, read_waits(journal)))
+        in_time = compare(requests, _in_time(looks, read_waits(journal)), left_out)
     for kind, check in CHECKS.items():
         late = {each.kind for each in whole.problems} - {each.kind for each in in_time.problems}
         if kind in late:

@@ -10,9 +10,12 @@ from fencepost.harness.plan.requests.create_partitions import CreatePartitionsPr
 from fencepost.harness.plan.requests.create_topic import CreateTopicProbe
 from fencepost.harness.plan.requests.delete_topic import DeleteTopicProbe
 from fencepost.harness.plan.steps.znode import ZnodeStep
+from fencepost.harness.plan.znodes import PREFERRED
 
 TOPICS = "/brokers/topics/"
 DELETIONS = "/admin/delete_topics/"
+BY_ZNODES = frozenset({"topics", "topic settings", "broker settings", "assignments"})
+"""The kinds of state that an administrator can change in ZooKeeper."""
 
 
 def changed_topics(plan: Plan) -> Iterator[str]:
@@ -36,3 +39,9 @@ def _deletes(step: object) -> Iterator[str]:
         yield step.topic
     if isinstance(step, ZnodeStep) and step.action == "create" and step.path.startswith(DELETIONS):
         yield step.path.removeprefix(DELETIONS)
+
+
+def unfollowed_kinds(plan: Plan) -> frozenset[str]:
+    """Return the kinds of state that steps change by znodes, which the model of requests does not follow."""
+    written = any(isinstance(step, ZnodeStep) and step.path != PREFERRED for step in plan.steps)
+    return BY_ZNODES if written else frozenset()

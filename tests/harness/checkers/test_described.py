@@ -8,6 +8,7 @@ from fencepost.harness.checkers.described import CHECKS, described
 from fencepost.harness.checkers.topics_at_end import TopicsAtEnd
 from fencepost.results.records.verdict import Verdict
 from tests.harness.checkers.journal_builder import JournalBuilder
+from tests.harness.checkers.plans import plan
 
 CREATION = {"topics": [{"name": "a", "num_partitions": 2, "assignments": [], "configs": []}], "validate_only": False}
 CREATED = {"topics": [{"name": "a", "error_code": 0, "topic_id": None}]}
@@ -32,8 +33,8 @@ def recorded(objects: dict[str, Any]) -> JournalBuilder:
 
 @pytest.mark.requirement("MDL-02")
 def test_what_was_asked_for_has_to_be_described() -> None:
-    held = next(iter(described(recorded({"a": [None, 2]}).journal(), TopicsAtEnd())))
-    broken = next(iter(described(recorded({"a": [None, 1]}).journal(), TopicsAtEnd())))
+    held = next(iter(described(plan(), recorded({"a": [None, 2]}).journal(), TopicsAtEnd())))
+    broken = next(iter(described(plan(), recorded({"a": [None, 1]}).journal(), TopicsAtEnd())))
     assert (held.verdict, held.evidence["judged"]) == (Verdict.PASS, 2)
     assert broken.verdict is Verdict.VIOLATION
     assert broken.requirement == "MDL-02"
@@ -43,12 +44,12 @@ def test_what_was_asked_for_has_to_be_described() -> None:
 
 def test_what_a_voter_may_have_forgotten_is_not_judged() -> None:
     journal = recorded({}).journal()
-    finding = next(iter(described(journal, TopicsAtEnd(forgotten_by="fault-1"))))
+    finding = next(iter(described(plan(), journal, TopicsAtEnd(forgotten_by="fault-1"))))
     assert finding.verdict is Verdict.INCONCLUSIVE
 
 
 def test_without_descriptions_nothing_is_judged() -> None:
-    findings = list(described(JournalBuilder().journal(), TopicsAtEnd()))
+    findings = list(described(plan(), JournalBuilder().journal(), TopicsAtEnd()))
     assert [each.evidence["judged"] for each in findings] == [0] * len(NAMES)
 
 
@@ -58,7 +59,14 @@ def test_what_is_described_late_while_a_node_lacks_a_processor_is_not_judged() -
     data = {"what": "processor", "seconds": 1.0, "waited": 0.9, "used": 0.1, "used_before": 20.0}
     for _ in range(4):
         journal.event("state", "processor-n", "seen", data, node="n")
-    waiting = next(iter(described(journal.journal(), TopicsAtEnd())))
+    waiting = next(iter(described(plan(), journal.journal(), TopicsAtEnd())))
     assert (waiting.verdict, waiting.requirement) == (Verdict.INCONCLUSIVE, "MDL-02")
     look(journal.at(looked + 20), "later", {"a": [None, 1]})
-    assert next(iter(described(journal.journal(), TopicsAtEnd()))).verdict is Verdict.VIOLATION
+    assert next(iter(described(plan(), journal.journal(), TopicsAtEnd()))).verdict is Verdict.VIOLATION
+
+
+def test_what_znodes_change_is_not_judged_by_requests() -> None:
+    reassigned = {"do": "znode", "as": "move", "action": "create", "path": "/admin/reassign_partitions", "data": "{}"}
+    by_znodes = plan(target="zk-controller", steps=[reassigned])
+    finding = next(iter(described(by_znodes, recorded({"a": [None, 1]}).journal(), TopicsAtEnd())))
+    assert (finding.verdict, finding.evidence["judged"]) == (Verdict.PASS, 0)
