@@ -16,7 +16,7 @@ from fencepost.harness.model.comparison import Comparison, compare
 from fencepost.harness.model.kinds import KINDS
 from fencepost.harness.model.sent import WITHIN, Checkpoint, Description, Sent
 from fencepost.harness.plan.model import Plan
-from fencepost.harness.plan.topic_changes import unfollowed_kinds
+from fencepost.harness.plan.topic_changes import writes_znodes
 from fencepost.results.records.journal import Journal
 from fencepost.results.records.verdict import Basis, Finding
 
@@ -71,10 +71,10 @@ def described(plan: Plan, journal: Journal, topics: TopicsAtEnd) -> Iterator[Fin
     Where something is wrong, it is judged again without what was described while a node lacked a processor.
     """
     requests, looks = read_requests(journal), read_checkpoints(journal)
-    left_out = unfollowed_kinds(plan)
-    whole = in_time = compare(requests, looks, left_out)
+    by_znodes = writes_znodes(plan)
+    whole = in_time = compare(requests, looks, by_znodes)
     if whole.problems:
-        in_time = compare(requests, _in_time(looks, read_waits(journal)), left_out)
+        in_time = compare(requests, _in_time(looks, read_waits(journal)), by_znodes)
     for kind, check in CHECKS.items():
         late = {each.kind for each in whole.problems} - {each.kind for each in in_time.problems}
         if kind in late:

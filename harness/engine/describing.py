@@ -16,7 +16,7 @@ from fencepost.harness.model.kinds import KINDS
 from fencepost.harness.model.sent import WITHIN, Checkpoint, Description
 from fencepost.harness.network.layout import Listener
 from fencepost.harness.plan import messages
-from fencepost.harness.plan.topic_changes import unfollowed_kinds
+from fencepost.harness.plan.topic_changes import writes_znodes
 from fencepost.harness.wire.versions import Api
 
 DESCRIBE = "describe"
@@ -62,7 +62,7 @@ def as_data(checkpoint: str, description: Description) -> Mapping[str, Any]:
 
 def _problems(context: Context, *more: Checkpoint) -> int:
     sent = list(context.clients.recorder.sent.values())
-    return len(compare(sent, [*context.checkpoints, *more], unfollowed_kinds(context.plan)).problems)
+    return len(compare(sent, [*context.checkpoints, *more], writes_znodes(context.plan)).problems)
 
 
 def _descriptions(context: Context) -> Iterator[Description]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from math import inf
@@ -42,14 +42,14 @@ class Comparison:
     """Objects with more doubts than are followed."""
 
 
-def compare(requests: Sequence[Sent], checkpoints: Sequence[Checkpoint], left_out: Collection[str] = ()) -> Comparison:
+def compare(requests: Sequence[Sent], checkpoints: Sequence[Checkpoint], znodes_written: bool = False) -> Comparison:
     """Compare all descriptions with all requests. The first checkpoint gives what each object was at first.
 
     Linear in requests and descriptions, for each object by itself; exponential in the requests about one object that
-    are under way at a time. Kinds that are `left_out` are not judged.
+    are under way at a time. Where znodes were written, kinds that are in them are not judged.
     """
     result = Comparison()
-    for kind in [each for each in KINDS.values() if each.name not in left_out]:
+    for kind in [each for each in KINDS.values() if not (znodes_written and each.in_znodes)]:
         _Comparer(kind, requests, checkpoints, result).compare()
         for checkpoint in checkpoints:
             for description, name, shown, other in kind.contradictions(checkpoint.descriptions):

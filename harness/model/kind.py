@@ -65,6 +65,8 @@ class Kind(ABC):
     """The state of an object that no description has."""
     of_each_node: ClassVar[bool] = False
     """Each node describes objects of its own, so that they need not agree."""
+    in_znodes: ClassVar[bool] = False
+    """An administrator can change its objects in ZooKeeper too, by no request."""
     begins_absent: ClassVar[bool] = False
     """Objects come into being by requests that are recorded, so that they need not be asked for before."""
 

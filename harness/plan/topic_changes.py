@@ -14,8 +14,6 @@ from fencepost.harness.plan.znodes import PREFERRED
 
 TOPICS = "/brokers/topics/"
 DELETIONS = "/admin/delete_topics/"
-BY_ZNODES = frozenset({"topics", "topic settings", "broker settings", "assignments"})
-"""The kinds of state that an administrator can change in ZooKeeper."""
 
 
 def changed_topics(plan: Plan) -> Iterator[str]:
@@ -41,7 +39,6 @@ def _deletes(step: object) -> Iterator[str]:
         yield step.path.removeprefix(DELETIONS)
 
 
-def unfollowed_kinds(plan: Plan) -> frozenset[str]:
-    """Return the kinds of state that steps change by znodes, which the model of requests does not follow."""
-    written = any(isinstance(step, ZnodeStep) and step.path != PREFERRED for step in plan.steps)
-    return BY_ZNODES if written else frozenset()
+def writes_znodes(plan: Plan) -> bool:
+    """Return whether steps change state by znodes, which the model of requests does not follow."""
+    return any(isinstance(step, ZnodeStep) and step.path != PREFERRED for step in plan.steps)

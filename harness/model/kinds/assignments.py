@@ -82,6 +82,7 @@ class Assignments(Kind):
     """Each partition is on the brokers that it was created on or moved to, in their order."""
 
     name = "assignments"
+    in_znodes = True
     requirement = "MDL-09"
     changed_by = frozenset({"create_topics", "create_partitions", "delete_topics", "alter_partition_reassignments"})
 

@@ -154,6 +154,7 @@ class TopicSettings(_OfResources):
     """A topic has the settings that it was created with and given since, and no others."""
 
     name = "topic settings"
+    in_znodes = True
     requirement = "MDL-03"
     changed_by = frozenset({"create_topics", "delete_topics", "incremental_alter_configs", "alter_configs"})
     resource_type, source = TOPIC, OF_TOPIC
@@ -198,6 +199,7 @@ class BrokerSettings(_OfResources):
     """A broker has the dynamic settings that it was given; so have all brokers those of all."""
 
     name = "broker settings"
+    in_znodes = True
     requirement = "MDL-04"
     changed_by = frozenset({"incremental_alter_configs", "alter_configs"})
     absent: ClassVar[State] = frozenset()

@@ -84,6 +84,7 @@ class Topics(Kind):
     """Each topic has the id of its creation and as many partitions as were asked for; a deleted one is gone."""
 
     name = "topics"
+    in_znodes = True
     requirement = "MDL-02"
     changed_by = frozenset({"create_topics", "create_partitions", "delete_topics"})
 
