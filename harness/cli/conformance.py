@@ -215,7 +215,12 @@ def _start_pytest(
     """Start the session. It appends its progress to one file, and what pytest prints to another."""
     with log.open("wb") as output:
         return subprocess.Popen(
-            [sys.executable, "-m", "pytest", str(suites), *_pytest_arguments(options, suites), "-n", str(workers)],
+            [
+                *(sys.executable, "-m", "pytest", str(suites), *_pytest_arguments(options, suites)),
+                *("-n", str(workers)),
+                # Else xdist makes a folder beside those of other sessions of this user, and leaves it there.
+                f"--basetemp={log.with_name('basetemp')}",
+            ],
             env={**os.environ, VARIABLE: str(progress)},
             stdin=subprocess.DEVNULL,
             stdout=output,
