@@ -23,6 +23,8 @@ NOT_FOUND = 105
 LAST_EPOCHS = 32_765
 """From this epoch on the next one may be of another producer id: the last one is 32,766, and one more may be taken to
 fence a producer."""
+NEAR_THE_END = LAST_EPOCHS - 10
+"""From this epoch on requests without an answer may have led to the end of the epochs."""
 
 
 class Producer(NamedTuple):
@@ -59,8 +61,12 @@ class _Begin(Effect):
                 yield self.given
             return
         yield state
-        if state is None and self.code not in NOTHING_DONE:
+        if self.code in NOTHING_DONE:
+            return
+        if state is None:
             yield Producer(None, 0)
+        elif isinstance(state, Producer) and NEAR_THE_END <= state.epoch < LAST_EPOCHS:
+            yield state._replace(epoch=state.epoch + 1)  # elsewhere it does not matter that it may be higher
 
 
 @dataclass(frozen=True)

@@ -72,6 +72,16 @@ def made(seed: int) -> tuple[list[Sent], list[Checkpoint], tuple[int, int]]:
     return requests, [*looks, look(t + 1, id, epoch)], (id, epoch)
 
 
+def test_begins_without_an_answer_may_have_led_to_the_end_of_the_epochs() -> None:
+    lost = [begin(t, 7, 0, code=None) for t in (2, 3)]
+    near = [begin(1, 7, LAST_EPOCHS - 2), *lost]
+    assert not problems(near, look(4, 8, 0))
+    assert not problems(near, look(4, 7, LAST_EPOCHS - 2), look(5, 7, LAST_EPOCHS))
+    assert problems([begin(1, 7, LAST_EPOCHS - 3), *lost], look(4, 8, 0))
+    assert problems([begin(1, 7, LAST_EPOCHS - 2), lost[0]], look(4, 8, 0))
+    assert problems(near[:1] + [begin(2, 7, 0, code=FENCED)] * 2, look(4, 8, 0))
+
+
 @given(st.integers(0, 10_000))
 def test_a_coordinator_that_only_raises_epochs_is_accepted(seed: int) -> None:
     requests, looks, _ = made(seed)
