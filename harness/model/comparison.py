@@ -109,9 +109,10 @@ class _Comparer:
         """
         if self._kind.begins_absent:
             return self._kind.absent, -inf
-        for description in self._descriptions if self._kind.of_each_node else self._first:
-            if name in description.objects:
-                return self._kind.state(description.objects[name]), description.begun
+        looked = self._descriptions if self._kind.of_each_node else self._first
+        shown = [description for description in looked if name in description.objects]
+        if shown:
+            return self._kind.initial([each.objects[name] for each in shown]), shown[0].begun
         return self._kind.absent, begin
 
     def _seen(self, name: str, description: Description) -> Happening:

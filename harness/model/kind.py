@@ -82,6 +82,10 @@ class Kind(ABC):
     def state(self, seen: Any) -> State:
         """Return the state that a description of one object shows."""
 
+    def initial(self, shown: Sequence[Any]) -> State:
+        """Return the state of an object at first, from all descriptions of it at the first look, at least one."""
+        return self.state(shown[0])
+
     @abstractmethod
     def effects(self, sent: Sent, objects: Collection[str]) -> Iterator[Effect]:
         """Yield what a request does to each object. `objects` are all that were described or named."""

@@ -1,25 +1,66 @@
-"""A fault hits in the middle of a reassignment, which cannot end while its new replica sleeps."""
+"""A fault, or another request, hits in the middle of a reassignment, which cannot end while its new replica sleeps."""
 
 from __future__ import annotations
 
 import random
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from fencepost.faults.capabilities import Capability
 from fencepost.faults.processes.pause import PauseParameters
+from fencepost.harness.campaign.cluster_spec import ClusterSpec
 from fencepost.harness.campaign.operations.operation import ANSWERED_WITHIN_MS
-from fencepost.harness.campaign.operations.partitions import Reassign, tolerant
+from fencepost.harness.campaign.operations.partitions import CancelReassignment, Reassign, tolerant
 from fencepost.harness.campaign.situations.nested import controller_elsewhere, stop
 from fencepost.harness.campaign.situations.situation import Situation, Staged
 from fencepost.harness.plan.dialect import Dialect
+from fencepost.harness.plan.model import TopicSpec
 from fencepost.harness.plan.requests.reassign import ReassignProbe
 from fencepost.harness.plan.steps import Step
+from fencepost.harness.plan.steps.describe import Describe
 from fencepost.harness.plan.znodes import reassign
 from fencepost.harness.targets.releases import Releases
 
 if TYPE_CHECKING:
     from fencepost.harness.campaign.script import Script
+
+
+@dataclass(frozen=True)
+class _Move:
+    """A partition, its replicas, and those to which it moves. One of these is on a broker that it had none on."""
+
+    topic: TopicSpec
+    number: int
+    new: str
+    to: tuple[int, ...]
+
+    @property
+    def partition(self) -> str:
+        return f"{self.topic.name}-{self.number}"
+
+    @property
+    def old(self) -> tuple[int, ...]:
+        return self.topic.assignments[self.number]
+
+    def done(self, cluster: ClusterSpec, end: Sequence[int], touched: Sequence[int]) -> ClusterSpec:
+        """Return the cluster once it is at its `end`; of the brokers `touched` it is not known."""
+        assignments = tuple(
+            tuple(end) if place == self.number else each for place, each in enumerate(self.topic.assignments)
+        )
+        moved = frozenset(cluster.name_of(id) for id in touched)
+        return cluster.with_topic(self.topic.model_copy(update={"assignments": assignments}), moved)
+
+
+def _move(rng: random.Random, cluster: ClusterSpec) -> _Move | None:
+    topic = rng.choice(cluster.topics)
+    number = rng.randrange(len(topic.assignments))
+    old = topic.assignments[number]
+    others = [broker for broker in cluster.brokers if cluster.id_of(broker) not in old]
+    if not others or cluster.moving:
+        return None
+    new = rng.choice(others)
+    return _Move(topic, number, new, _with(old, rng.randrange(len(old)), cluster.id_of(new)))
 
 
 class InAReassignment(Situation):
@@ -33,14 +74,10 @@ class InAReassignment(Situation):
 
     def stage(self, rng: random.Random, script: Script, staged: Staged) -> bool:
         cluster = script.cluster
-        topic = rng.choice(cluster.topics)
-        number = rng.randrange(len(topic.assignments))
-        old = topic.assignments[number]
-        others = [broker for broker in cluster.brokers if cluster.id_of(broker) not in old]
-        if not others or cluster.moving:
+        move = _move(rng, cluster)
+        if move is None:
             return False
-        name, new = f"{topic.name}-{number}", rng.choice(others)
-        ids = _with(old, rng.randrange(len(old)), cluster.id_of(new))
+        name, new = move.partition, move.new
         leader, controller = f"leader:{name}", "active-controller"
         second = leader if cluster.target.dialect is Dialect.LEADER_DRIVEN else rng.choice((leader, controller))
         how = rng.choice(("kill", "kill", "pause"))
@@ -50,15 +87,54 @@ class InAReassignment(Situation):
         if cluster.broker_is_controller:
             controller_elsewhere(staged, new)
         asleep = staged.inject(PauseParameters(nodes=new))
-        staged.steps.append(_reassignment(script, name, ids, asks=leader))
+        staged.steps.append(_reassignment(script, name, move.to, asks=leader))
         staged.hold(f"{staged.steps[-1].as_}.ended", rng.choice((0.1, 0.3, 0.8)))
         hit = staged.inject(stop(how, second))
         staged.hold(f"{hit}.proven", rng.choice((0.2, 0.9, 1.3)))
         for fault in rng.sample((asleep, hit), 2):
             staged.heal(fault)
-        assignments = tuple(ids if place == number else each for place, each in enumerate(topic.assignments))
-        moved = frozenset(cluster.name_of(id) for id in {*old} ^ {*ids})
-        staged.cluster = cluster.with_topic(topic.model_copy(update={"assignments": assignments}), moved)
+        staged.cluster = move.done(cluster, move.to, [*{*move.old} ^ {*move.to}])
+        return True
+
+
+class ChangedReassignment(Situation):
+    """A replica moves to a broker that sleeps; the move is called off, taken back or led elsewhere meanwhile.
+
+    What the nodes describe is compared while it is under way, and after each change.
+    """
+
+    name = "changed-reassignment"
+    weight = 3
+    needs = frozenset({Capability.PAUSE})
+    left_out: Mapping[str, str] = CancelReassignment.left_out
+    releases: Mapping[str, Releases] = CancelReassignment.releases
+
+    def stage(self, rng: random.Random, script: Script, staged: Staged) -> bool:
+        cluster = script.cluster
+        move = _move(rng, cluster)
+        if move is None:
+            return False
+        elsewhere = [id for id in map(cluster.id_of, cluster.brokers) if id not in {*move.old, *move.to}]
+        changes: dict[str, tuple[int, ...] | None] = {
+            "called off": None,
+            "taken back": move.old,
+            "led back in another order": move.old[::-1],
+        }
+        if elsewhere:
+            changes["led elsewhere"] = _with(move.to, move.to.index(cluster.id_of(move.new)), elsewhere[0])
+        chosen = [rng.choice(sorted(changes)) for _ in range(rng.choice((1, 1, 2)))]
+        staged.title = f"{move.partition} moves to {move.new}, which sleeps, and is {', then '.join(chosen)}"
+        staged.brokers = 1
+        if cluster.broker_is_controller:
+            controller_elsewhere(staged, move.new)
+        asleep = staged.inject(PauseParameters(nodes=move.new))
+        for to in (move.to, *(changes[each] for each in chosen)):
+            staged.steps.append(_request(script, move.partition, to, f"leader:{move.partition}"))
+            staged.hold(f"{staged.steps[-1].as_}.ended", rng.choice((0.1, 0.3)))
+            staged.steps.append(Describe(as_=script.name("moving")))
+        staged.heal(asleep)
+        end = changes[chosen[-1]] or move.old
+        staged.cluster = move.done(cluster, end, [*{*move.old, *move.to, *elsewhere[:1]}])
         return True
 
 
@@ -68,10 +144,18 @@ def _with(replicas: tuple[int, ...], place: int, id: int) -> tuple[int, ...]:
 
 def _reassignment(script: Script, partition: str, ids: tuple[int, ...], asks: str) -> Step:
     """Return the request, which nothing claims to be served. `asks` is a broker that answers it."""
-    cluster, name = script.cluster, script.name("move")
-    if cluster.administered_by_znodes:
-        return tolerant(reassign(name, {partition: list(ids)}))
-    timeout_ms = ANSWERED_WITHIN_MS * cluster.target.timeout_factor
+    if script.cluster.administered_by_znodes:
+        return tolerant(reassign(script.name("move"), {partition: list(ids)}))
+    return _request(script, partition, ids, asks)
+
+
+def _request(script: Script, partition: str, ids: tuple[int, ...] | None, asks: str) -> ReassignProbe:
+    cluster = script.cluster
     node = "active-controller" if cluster.only_controller_administers else asks
-    to = tuple(cluster.name_of(id) for id in ids)
-    return ReassignProbe(as_=name, node=node, timeout_ms=timeout_ms, partition=partition, to=to)
+    return ReassignProbe(
+        as_=script.name("move"),
+        node=node,
+        timeout_ms=ANSWERED_WITHIN_MS * cluster.target.timeout_factor,
+        partition=partition,
+        to=None if ids is None else tuple(map(cluster.name_of, ids)),
+    )

@@ -1,10 +1,13 @@
-"""Assignments: the brokers that hold each partition.
+"""Assignments: the brokers that hold each partition, and the reassignments under way.
 
 The cluster chooses the replicas of a partition that is created without an assignment; its first description has them.
 After that only a reassignment moves them. One that was accepted may be under way while it is described: the replicas
-are then those of before and those to come, together.
+are then those of before and those to come, together, and the list of reassignments says which are added and removed. A
+partition that this list has no more is at its target, or where it was if the reassignment was called off. The order of
+the replicas is then open: a reassignment puts its target first.
 
-Sources: the descriptions of CreateTopics, CreatePartitions, AlterPartitionReassignments and Metadata; KIP-455.
+Sources: the descriptions of CreateTopics, CreatePartitions, AlterPartitionReassignments, ListPartitionReassignments and
+Metadata; KIP-455.
 """
 
 from __future__ import annotations
@@ -30,6 +33,16 @@ class Assignment(NamedTuple):
 
     replicas: tuple[int, ...] | None
     to: tuple[int, ...] | None = None
+    in_order: bool = True
+    """Their order is known; it is not from a list of reassignments."""
+
+    def has(self, shown: tuple[int, ...], replicas: tuple[int, ...]) -> bool:
+        """Return whether `shown` are these replicas, in their order if that is known."""
+        return shown == replicas or (not self.in_order and set(shown) == set(replicas))
+
+
+SETTLED = Assignment(None, in_order=False)
+"""A partition that the list of reassignments does not have."""
 
 
 @dataclass(frozen=True)
@@ -69,17 +82,31 @@ class _Move(Effect):
         )
 
     def refusals(self, state: State) -> frozenset[int]:
-        return frozenset({UNKNOWN, NO_REASSIGNMENT}) if state is None else frozenset()
+        if not isinstance(state, Assignment):
+            return frozenset({UNKNOWN, NO_REASSIGNMENT})
+        return frozenset({NO_REASSIGNMENT}) if self.to is None and state.to is None else frozenset()
 
     def after(self, state: State) -> State:
         assert isinstance(state, Assignment)
         if self.to is not None:
-            return Assignment(state.replicas, self.to)
-        return Assignment(state.replicas)
+            return state._replace(to=self.to)
+        return Assignment(state.replicas, in_order=False)
+
+    def step(self, state: State) -> Iterator[State]:
+        """An earlier reassignment may be complete by now; it is not under way if there was none to call off."""
+        if isinstance(state, Assignment) and state.to is not None:
+            complete = Assignment(state.to, in_order=state.in_order)
+            if self.to is not None:
+                yield from super().step(complete)
+            elif self.code == NO_REASSIGNMENT:
+                yield complete
+                yield self.after(state)  # by an earlier attempt of the same request
+                return
+        yield from super().step(state)
 
 
 class Assignments(Kind):
-    """Each partition is on the brokers that it was created on or moved to, in their order."""
+    """Each partition is on the brokers that it was created on or moved to, in their order, or moves as it was asked."""
 
     name = "assignments"
     in_znodes = True
@@ -88,8 +115,11 @@ class Assignments(Kind):
 
     def questions(self, scope: Scope) -> Iterator[Question]:
         yield Question("metadata", {"topics": None, "allow_auto_topic_creation": False})
+        yield Question("list_partition_reassignments", {"topics": None, "followed": scope.objects}, ())
 
     def read(self, question: Question, answer: Mapping[str, Any]) -> Mapping[str, Any] | None:
+        if question.api == "list_partition_reassignments":
+            return None if answer["error_code"] else {**dict.fromkeys(question.body["followed"]), **_under_way(answer)}
         if not (answer["brokers"] and is_described(answer["topics"])):
             return None  # a broker that does not serve now
         return {
@@ -100,23 +130,35 @@ class Assignments(Kind):
         }
 
     def state(self, seen: Any) -> State:
+        match seen:
+            case None:
+                return SETTLED
+            case Mapping():
+                return Assignment(tuple(seen["from"]), tuple(seen["to"]), in_order=False)
         return Assignment(tuple(seen))
+
+    def initial(self, shown: Sequence[Any]) -> State:
+        """A reassignment may be under way at first; the list of these alone says where it leads, and only of these."""
+        there = [each for each in shown if each is not None]
+        return self.state(min(there, key=lambda each: not isinstance(each, Mapping))) if there else None
 
     def fits(self, state: State, seen: State) -> Iterator[State]:
         if not (isinstance(state, Assignment) and isinstance(seen, Assignment)):
-            yield from super().fits(state, seen)
-            return
-        shown = seen.replicas
-        if state.replicas in (None, shown) or state.to == shown:
-            yield Assignment(shown, state.to if state.to != shown else None)
-        elif state.replicas and state.to and shown and set(shown) <= {*state.replicas, *state.to} > set():
-            yield state
+            if {state, seen} <= {None, SETTLED}:
+                yield state
+        elif seen.in_order and seen.replicas is not None:
+            yield from _fits_replicas(state, seen.replicas)
+        else:
+            yield from _fits_list(state, seen)
 
     def says(self, state: State) -> str:
         if not isinstance(state, Assignment):
             return super().says(state)
+        if state == SETTLED:
+            return "not being reassigned"
         on = "brokers that the cluster chooses" if state.replicas is None else ", ".join(map(str, state.replicas))
-        return f"{on}, on its way to {', '.join(map(str, state.to))}" if state.to else on
+        order = "" if state.in_order else " in any order"
+        return f"{on}{order}" + (f", on its way to {', '.join(map(str, state.to))}" if state.to else "")
 
     def effects(self, sent: Sent, objects: Collection[str]) -> Iterator[Effect]:
         validates = bool(sent.body.get("validate_only"))
@@ -188,3 +230,46 @@ def _moves(sent: Sent) -> Iterator[Effect]:
             at = topic["name"], partition["partition_index"]
             to = None if partition["replicas"] is None else tuple(partition["replicas"])
             yield _Move(f"{at[0]}-{at[1]}", refused or codes.get(at), to)
+
+
+def _under_way(answer: Mapping[str, Any]) -> Mapping[str, Any]:
+    """Return the replicas from which and to which each partition moves that an answer lists."""
+    return {
+        f"{topic['name']}-{each['partition_index']}": {
+            "from": [replica for replica in each["replicas"] if replica not in each["adding_replicas"]],
+            "to": [replica for replica in each["replicas"] if replica not in each["removing_replicas"]],
+        }
+        for topic in answer["topics"]
+        for each in topic["partitions"]
+    }
+
+
+def _fits_replicas(state: Assignment, shown: tuple[int, ...]) -> Iterator[Assignment]:
+    """Yield what is known once these replicas are described, in their order."""
+    if state.to is None:
+        if state.replicas is None or state.has(shown, state.replicas):
+            yield Assignment(shown)
+        return
+    at_target = state.has(shown, state.to)
+    if at_target:
+        yield Assignment(shown)
+    origin = set(state.replicas or ())
+    only_adds = origin < set(shown)  # then the replicas are those to come from the beginning
+    if state.replicas is None or (only_adds if at_target else set(shown) <= {*origin, *state.to}):
+        yield state
+
+
+def _fits_list(state: Assignment, seen: Assignment) -> Iterator[Assignment]:
+    """Yield what is known once a reassignment is listed, or none is."""
+    if seen.to is None or seen.replicas is None:
+        yield state if state.to is None else Assignment(state.to, in_order=state.in_order)
+        return
+    origin, target = set(seen.replicas), set(seen.to)
+    if state.to is None:
+        if state.replicas is not None and origin == target == set(state.replicas):
+            yield state  # its last step, which moves nothing
+    elif target == set(state.to):
+        if state.replicas is None:
+            yield Assignment(seen.replicas, state.to, in_order=False)
+        elif origin in (set(state.replicas), target):
+            yield state

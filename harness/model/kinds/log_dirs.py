@@ -60,7 +60,7 @@ class LogDirs(Kind):
     def contradictions(self, descriptions: Sequence[Description]) -> Iterator[tuple[Description, str, str, str]]:
         """Yield each log that no broker describes as assigned there, and each assigned one that is not there."""
         assigned: dict[str, list[Collection[int]]] = defaultdict(list)
-        lists = [each for each in descriptions if each.kind == Assignments.name]
+        lists = [each for each in descriptions if each.kind == Assignments.name and each.scope is None]
         for each in lists:
             for partition, replicas in each.objects.items():
                 assigned[partition].append(replicas)

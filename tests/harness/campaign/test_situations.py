@@ -11,16 +11,20 @@ from hypothesis import strategies as st
 from fencepost.faults.capabilities import Capability
 from fencepost.faults.parameters import names_in
 from fencepost.faults.processes.kill import KillParameters
+from fencepost.faults.processes.pause import PauseParameters
 from fencepost.harness.campaign import situations
 from fencepost.harness.campaign.cluster_spec import ClusterSpec, generate_cluster
 from fencepost.harness.campaign.features import found_in
 from fencepost.harness.campaign.script import Script
 from fencepost.harness.campaign.situations.instants import InOneInstant
 from fencepost.harness.campaign.situations.nested import MissedByTheController
+from fencepost.harness.campaign.situations.reassignments import ChangedReassignment
 from fencepost.harness.campaign.situations.situation import Situation
 from fencepost.harness.plan.conditions.active_controller import ActiveController
 from fencepost.harness.plan.conditions.converged import Converged
 from fencepost.harness.plan.injects import InjectStep
+from fencepost.harness.plan.requests.reassign import ReassignProbe
+from fencepost.harness.plan.steps.describe import Describe
 from fencepost.harness.plan.steps.heal import Heal
 from fencepost.harness.targets.registry import load_file, names
 
@@ -99,6 +103,28 @@ def test_brokers_and_the_controller_stop_by_one_step() -> None:
         aims.add("active-controller" in step.aims)
         assert len({ref for ref in names_in(step.aims) if ref.startswith("node-")}) == 2
     assert aims == {True, False}
+
+
+@pytest.mark.requirement("MDL-09")
+@pytest.mark.parametrize("target", ["quorum", "zk-controller", "apache-kafka", "apache-kafka-zk"])
+def test_a_reassignment_changes_while_its_target_sleeps_and_is_looked_at_each_time(target: str) -> None:
+    ends = set()
+    for seed in range(40):
+        script = script_of(target, seed)
+        before = len(script.steps)
+        if ChangedReassignment().add(script) is None:
+            continue
+        steps = script.steps[before:]
+        first, *changes = [step for step in steps if isinstance(step, ReassignProbe)]
+        [asleep] = [step for step in steps if isinstance(step, InjectStep) and isinstance(step, PauseParameters)]
+        looks = [place for place, step in enumerate(steps) if isinstance(step, Describe)]
+        healed = next(place for place, step in enumerate(steps) if isinstance(step, Heal) and step.fault == asleep.as_)
+        assert first.to is not None
+        assert set(asleep.aims) <= set(first.to)
+        assert len(looks) == len(changes) + 1
+        assert max(looks) < healed
+        ends.add(changes[-1].to is None)
+    assert ends == {True, False}
 
 
 def test_a_design_without_controllers_has_none_that_misses_something() -> None:
