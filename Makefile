@@ -13,8 +13,8 @@ ACTIONLINT_VERSION := v1.7.7
 BIN  := .venv/bin
 LOCK := requirements.lock
 FENCEPOST := $(BIN)/fencepost
-# Coverage slows the other tests down to less than half their speed, so only the tests of the judge are measured.
-JUDGE_TESTS := tests/harness/checkers tests/harness/test_judge.py
+# Coverage slows the other tests down to less than half their speed: only those of judge and model are measured.
+JUDGE_TESTS := tests/harness/checkers tests/harness/model tests/harness/test_judge.py
 SUITES := suite-quorum suite-zk-controller suite-leader-driven
 
 # Apache Kafka's jars come by KAFKA_HOME, by Maven, or by the Ivy that Spark carries.
@@ -37,7 +37,7 @@ help: ## print this
 conformance: .venv/.harness $(PROXY) $(KAFKA_JARS) $(ZOOKEEPER_JARS) ## start real clusters, break them, say which rules held
 	@$(FENCEPOST) conformance --target $(TARGET) --backend $(BACKEND) --seed $(SEED) --runs $(RUNS) $(ARGS)
 
-check: lint types unit ## lint, types and unit tests; fails if less than 95 % of the judge's branches are covered
+check: lint types unit ## lint, types and unit tests; fails if less than 95 % of the branches of judge and model are covered
 
 test: .set-up .checks integration .suites docker-suite ## lint, types, unit and integration tests, the suites (of the designs with ZooKeeper a part)
 
@@ -58,7 +58,7 @@ lint: .venv/.all
 types: .venv/.all
 	@$(BIN)/mypy
 
-unit: .venv/.all $(PROXY) ## the fast tests; prints the branch coverage of the judge and its checkers
+unit: .venv/.all $(PROXY) ## the fast tests; prints the branch coverage of the judge, its checkers and the model
 	@$(BIN)/pytest -q -n 2 -m "not integration" $(JUDGE_TESTS:%=--ignore=%)
 	@$(BIN)/pytest -q -n 2 -m "not integration" $(JUDGE_TESTS) --cov
 
