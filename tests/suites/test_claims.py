@@ -80,9 +80,11 @@ COORDINATORS = frozenset(
     {
         "add_offsets_to_txn",
         "add_partitions_to_txn",
+        "alter_share_group_offsets",
         "consumer_group_describe",
         "consumer_group_heartbeat",
         "delete_groups",
+        "delete_share_group_offsets",
         "describe_groups",
         "describe_share_group_offsets",
         "end_txn",

@@ -74,6 +74,9 @@ class Sender:
         how = self._how if expect is None else replace(self._how, expect=expect)
         return api(self._script, name, how, request, body, **self._within, **more)
 
+    def unclaimed(self, name: str, request: str, body: dict[str, Any]) -> ApiProbe:
+        return api(self._script, name, replace(self._how, expect=None), request, body)
+
     def claim(self, name: str, request: str, body: dict[str, Any], expect: ExpectOutcome, **more: Any) -> ApiProbe:
         return api(self._script, name, replace(self._how, expect=expect), request, body, **more)
 

@@ -1,7 +1,8 @@
-"""The members of groups, of the classic protocol and of that of KIP-848.
+"""The members of groups: of the classic protocol, of that of KIP-848, and of share groups.
 
 Sources: the descriptions of JoinGroup, SyncGroup, LeaveGroup (KIP-345: static members), ConsumerGroupHeartbeat and
-ConsumerGroupDescribe (KIP-848), DescribeGroups, DeleteGroups (KIP-229) and ListGroups.
+ConsumerGroupDescribe (KIP-848), ShareGroupHeartbeat, ShareGroupDescribe, AlterShareGroupOffsets and
+DeleteShareGroupOffsets (KIP-932), DescribeGroups, DeleteGroups (KIP-229) and ListGroups.
 
 A member is owed for half of its session, and by the classic protocol from its SyncGroup on: a coordinator keeps members
 once their generation has begun. After that it may have timed out at any time.
@@ -19,16 +20,18 @@ from fencepost.harness.model.kind import Kind, Question, Scope, results
 from fencepost.harness.model.sent import Sent
 from fencepost.harness.model.worlds import State
 
-CLASSIC, CONSUMER = "classic", "consumer"
+CLASSIC, CONSUMER, SHARE = "classic", "consumer", "share"
 LISTED = "listed"
 """Stands for the protocol in what a list of groups shows, which names no members."""
 UNKNOWN = "?"
 """The instance of a member in versions that do not name it."""
-NOT_FOUND = 69
+NON_EMPTY, NOT_FOUND = 68, 69
 LEAVES, LEAVES_FOR_A_WHILE = -1, -2
 """Epochs of members in heartbeats."""
 SESSION = 45.0
-"""Seconds: the default of `group.consumer.session.timeout.ms`."""
+"""Seconds: the default of `group.consumer.session.timeout.ms`, and of the same of share groups."""
+_DESCRIBED_AS = {"consumer_group_describe": CONSUMER, "share_group_describe": SHARE}
+"""The protocol of the groups that a request describes; all others are not found."""
 OWED = 0.5
 """The fraction of its session for which a member is owed after a request of it: clocks of nodes may run fast."""
 _WITH_DEAD_GROUPS = 5
@@ -132,11 +135,26 @@ class _Synced(Effect):
 
 
 @dataclass(frozen=True)
-class _Deletion(Effect):
+class _OfEmptyGroup(Effect):
+    """A request that a group refuses while it has members."""
+
+    verb: str
+    at: float
+
     @property
     def title(self) -> str:
-        return f"delete {self.object}"
+        return f"{self.verb} {self.object}"
 
+    def refusals(self, state: State) -> frozenset[int]:
+        has_members = any(each.until > -inf for each in _aged(state, self.at).members)
+        return frozenset({NON_EMPTY}) if has_members else frozenset()
+
+    def after(self, state: State) -> State:
+        return state
+
+
+@dataclass(frozen=True)
+class _Deletion(_OfEmptyGroup):
     def after(self, state: State) -> State:
         return Group(is_deleted=True)
 
@@ -162,8 +180,9 @@ class Groups(Kind):
     name = "groups"
     requirement = "MDL-11"
     changed_by = frozenset(
-        {"join_group", "sync_group", "leave_group", "consumer_group_heartbeat", "delete_groups"}
-        | {"offset_commit", "txn_offset_commit"}
+        {"join_group", "sync_group", "leave_group", "consumer_group_heartbeat", "share_group_heartbeat"}
+        | {"delete_groups", "offset_commit", "txn_offset_commit"}
+        | {"alter_share_group_offsets", "delete_share_group_offsets"}
     )
     begins_absent = True
     absent = Group()
@@ -172,7 +191,8 @@ class Groups(Kind):
         followed = [each for each in scope.objects if each not in scope.of_clients]
         for group in followed:
             yield Question("describe_groups", {"groups": [group]}, [group], newest=_WITH_DEAD_GROUPS)
-            yield Question("consumer_group_describe", {"group_ids": [group]}, [group])
+            for api in _DESCRIBED_AS:
+                yield Question(api, {"group_ids": [group]}, [group])
         if followed:
             yield Question("list_groups", {"states_filter": [], "types_filter": [], "followed": followed}, ())
 
@@ -181,15 +201,16 @@ class Groups(Kind):
             names = {each["group_id"] for each in answer["groups"]} & set(question.body["followed"])
             return {name: {"listed": True} for name in sorted(names)} or None
         [described] = answer["groups"]
-        if described["error_code"] == NOT_FOUND and question.api == "consumer_group_describe":
-            return {question.body["group_ids"][0]: {"protocol": CONSUMER, "members": []}}
+        protocol = _DESCRIBED_AS.get(question.api, CLASSIC)
+        if described["error_code"] == NOT_FOUND and protocol != CLASSIC:
+            return {question.body["group_ids"][0]: {"protocol": protocol, "members": []}}
         if described["error_code"]:
             return None
-        if question.api == "describe_groups":
+        if protocol == CLASSIC:
             members = [[each["member_id"], each.get("group_instance_id", UNKNOWN)] for each in described["members"]]
             return {described["group_id"]: {"protocol": CLASSIC, "members": members}}
-        members = [[each["member_id"], each["instance_id"]] for each in described["members"]]
-        seen = {"protocol": CONSUMER, "members": members, "epoch": described["group_epoch"]}
+        members = [[each["member_id"], each.get("instance_id")] for each in described["members"]]
+        seen = {"protocol": protocol, "members": members, "epoch": described["group_epoch"]}
         return {described["group_id"]: seen}
 
     def state(self, seen: Any) -> State:
@@ -236,10 +257,16 @@ class Groups(Kind):
             case "leave_group":
                 yield from _left(sent)
             case "consumer_group_heartbeat":
-                yield _beaten(sent)
+                yield _beaten(sent, CONSUMER)
+            case "share_group_heartbeat":
+                yield _beaten(sent, SHARE)
             case "delete_groups":
                 codes = {each["group_id"]: each["error_code"] for each in results(sent.response, "results")}
-                yield from (_Deletion(group, codes.get(group)) for group in sent.body["groups_names"])
+                for group in sent.body["groups_names"]:
+                    yield _Deletion(group, codes.get(group), "delete", sent.ended)
+            case "alter_share_group_offsets" | "delete_share_group_offsets":
+                verb = f"{sent.api.partition('_')[0]} offsets of"
+                yield _OfEmptyGroup(sent.body["group_id"], _code_of_parts(sent), verb, sent.ended)
             case _:
                 yield _Use(sent.body["group_id"], DONE)
 
@@ -274,16 +301,16 @@ def _left(sent: Sent) -> Iterator[Effect]:
         )
 
 
-def _beaten(sent: Sent) -> Effect:
+def _beaten(sent: Sent, protocol: str) -> Effect:
     body, response = sent.body, sent.response or {}
-    epoch, instance = body["member_epoch"], body["instance_id"]
+    epoch, instance = body["member_epoch"], body.get("instance_id")
     id = response.get("member_id") or body["member_id"]
     member = None if epoch == LEAVES else Member(id, instance, sent.begun + OWED * SESSION)
     verb = {0: "join", LEAVES: "leave", LEAVES_FOR_A_WHILE: "leave for a while"}.get(epoch, "heartbeat")
     return _OfMember(
         body["group_id"],
         _code(sent),
-        CONSUMER,
+        protocol,
         f"{verb}{_place(instance)}",
         sent.ended,
         member,
@@ -334,3 +361,10 @@ def _place(instance: str | None) -> str:
 
 def _code(sent: Sent) -> int | None:
     return sent.response.get("error_code") if sent.response is not None else None
+
+
+def _code_of_parts(sent: Sent) -> int | None:
+    """Return the error of a request about offsets of a share group: none if any part of it was accepted."""
+    topics = results(sent.response, "responses")
+    codes = [each["error_code"] for topic in topics for each in topic.get("partitions", [topic])]
+    return _code(sent) or min(codes, key=bool, default=_code(sent))

@@ -7,7 +7,7 @@ not read: commits in them are not followed.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, ClassVar, NamedTuple
 
@@ -130,8 +130,7 @@ class Offsets(Kind):
                 for group in sent.body["groups_names"]:
                     yield from (_Deletion(each, answers.get(group)) for each in objects if group_of(each) == group)
             case _:
-                deleted = _deleted_topics(sent)
-                yield from (_Expiry(each, DONE) for each in objects if deleted is None or _topic_of(each) in deleted)
+                yield from (_Expiry(each, DONE) for each in objects if went_with(sent, each, OFFSETS_TOPIC))
 
 
 def place(group: str, topic: str, partition: int) -> str:
@@ -144,7 +143,8 @@ def group_of(object: str) -> str:
     return object.partition(" of ")[2]
 
 
-def _topic_of(object: str) -> str:
+def topic_of(object: str) -> str:
+    """Return the topic of an offset."""
     return object.partition(" of ")[0].rpartition("-")[0]
 
 
@@ -185,11 +185,10 @@ def _code(sent: Sent) -> int | None:
     return sent.response.get("error_code") if sent.response is not None else None
 
 
-def _deleted_topics(sent: Sent) -> Sequence[str] | None:
-    """Return the topics that a request may have deleted; None if these may be any, or hold the offsets themselves."""
+def went_with(sent: Sent, object: str, state_topic: str) -> bool:
+    """Return whether a deletion of topics may have been of that of an offset, or of the one that holds all offsets."""
     named = sent.body.get("topics") or [{"name": name} for name in sent.body.get("topic_names") or ()]
-    names = [topic["name"] for topic in named]
-    return None if None in names or OFFSETS_TOPIC in names else names
+    return bool({None, state_topic, topic_of(object)} & {topic["name"] for topic in named})
 
 
 def _words(offset: Offset) -> str:

@@ -1,6 +1,7 @@
-"""The settings that requests gave to topics and brokers: the dynamic ones, with their sources.
+"""The settings that requests gave to topics, brokers and groups: the dynamic ones, with their sources.
 
-Sources: the descriptions of IncrementalAlterConfigs (KIP-339), AlterConfigs and DescribeConfigs (KIP-133, KIP-226).
+Sources: the descriptions of IncrementalAlterConfigs (KIP-339), AlterConfigs and DescribeConfigs (KIP-133, KIP-226);
+KIP-848 and KIP-932 (settings of groups, which need not be there).
 """
 
 from __future__ import annotations
@@ -16,11 +17,11 @@ from fencepost.harness.model.kinds.topics import EXISTS, INTERNAL, UNKNOWN
 from fencepost.harness.model.sent import Sent
 from fencepost.harness.model.worlds import State
 
-TOPIC, BROKER = 2, 4
+TOPIC, BROKER, GROUP = 2, 4, 32
 """Types of resources."""
 SET, DELETE, APPEND, SUBTRACT = range(4)
 """Operations of IncrementalAlterConfigs."""
-OF_TOPIC, OF_BROKER, OF_ALL_BROKERS = 1, 2, 3
+OF_TOPIC, OF_BROKER, OF_ALL_BROKERS, OF_GROUP = 1, 2, 3, 8
 """Sources of settings in DescribeConfigs."""
 ALL_BROKERS = "all brokers"
 ANY = "\0any"
@@ -218,6 +219,27 @@ class BrokerSettings(_OfResources):
         for resource in ("", str(scope.node_id)):
             objects = [object for object, _ in self._sources(resource)]
             yield Question("describe_configs", _asking([(BROKER, resource)]), objects)
+
+    def effects(self, sent: Sent, objects: Collection[str]) -> Iterator[Effect]:
+        yield from self._alterations(sent)
+
+
+class GroupSettings(_OfResources):
+    """A group has the settings that it was given, whether it is there or not."""
+
+    name = "group settings"
+    requirement = "MDL-18"
+    changed_by = frozenset({"incremental_alter_configs", "alter_configs"})
+    absent: ClassVar[State] = frozenset()
+    begins_absent = True
+    resource_type, source = GROUP, OF_GROUP
+
+    def object_of(self, resource: str) -> str:
+        return resource
+
+    def questions(self, scope: Scope) -> Iterator[Question]:
+        if scope.objects:
+            yield Question("describe_configs", _asking([(GROUP, each) for each in scope.objects]), scope.objects)
 
     def effects(self, sent: Sent, objects: Collection[str]) -> Iterator[Effect]:
         yield from self._alterations(sent)

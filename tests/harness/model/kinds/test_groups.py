@@ -21,6 +21,7 @@ from fencepost.harness.model.kinds.groups import (
     NOT_FOUND,
     OWED,
     SESSION,
+    SHARE,
 )
 from fencepost.harness.model.sent import Checkpoint, Description, Sent
 
@@ -235,10 +236,65 @@ def test_a_deleted_group_is_not_listed_until_it_is_used_again() -> None:
         return Sent("delete_groups", body, 2) if code is None else Sent("delete_groups", body, 2, 2.1, answer)
 
     joined, committed = beat(1, "a", 0), Sent("offset_commit", {"group_id": "g", "topics": []}, 3, 3.1, {"topics": []})
-    assert problems([joined, deletion(0)], look(2.5, []), listed(4))
+    left = beat(1.5, "a", LEAVES)
+    assert problems([joined, left, deletion(0)], look(2.5, []), listed(4))
     assert not problems([joined, deletion(68)], look(2.5, [["a", None]]), listed(4))
     assert not problems([joined, deletion(None)], look(2.5, [["a", None]]), listed(4))
-    assert not problems([joined, deletion(0), committed], look(2.5, []), listed(4))
+    assert not problems([joined, left, deletion(0), committed], look(2.5, []), listed(4))
+
+
+def of_share_offsets(api: str, t: float, code: int, *partitions: int) -> Sent:
+    named = {"topic_name": "t", "partitions": [{"partition_index": 0, "start_offset": 7}]}
+    answers = [{"topic_name": "t", "partitions": [{"partition_index": 0, "error_code": each} for each in partitions]}]
+    return Sent(
+        api,
+        {"group_id": "g", "topics": [named]},
+        t,
+        t + 0.1,
+        {"error_code": code, "responses": answers if partitions else []},
+    )
+
+
+def share_beat(t: float, id: str, epoch: int) -> Sent:
+    body = {"group_id": "g", "member_id": id, "member_epoch": epoch, "subscribed_topic_names": ["t"]}
+    answer = {"error_code": 0, "member_id": id, "member_epoch": max(epoch, 1) if epoch >= 0 else epoch}
+    return Sent("share_group_heartbeat", body, t, t + 0.1, answer)
+
+
+def test_members_of_a_share_group_are_described_by_its_own_request() -> None:
+    joined, left = share_beat(1, "a", 0), share_beat(2, "a", LEAVES)
+    assert not problems([joined], look(1.5, [["a", None]], 1, SHARE), look(1.7, [], protocol=CONSUMER))
+    assert problems([joined], look(1.5, [], protocol=SHARE))
+    assert problems([joined], look(1.5, [["a", None], ["b", None]], 1, SHARE))
+    assert problems([joined], look(1.5, [["a", None]], 1, CONSUMER))
+    assert not problems([joined, left], look(3, [], protocol=SHARE))
+    assert problems([joined, left], look(3, [["a", None]], 2, SHARE))
+
+
+@pytest.mark.parametrize(
+    "request_", [("alter_share_group_offsets", 68, 0), ("delete_share_group_offsets", 68, 0), ("delete_groups", 68, 0)]
+)
+def test_a_group_with_members_is_neither_deleted_nor_set(request_: tuple[str, int, int]) -> None:
+    api, refused, done = request_
+
+    def sent(t: float, code: int) -> Sent:
+        if api != "delete_groups":
+            return of_share_offsets(api, t, code)
+        return Sent(api, {"groups_names": ["g"]}, t, t + 0.1, {"results": [{"group_id": "g", "error_code": code}]})
+
+    joined, left = share_beat(1, "a", 0), share_beat(2, "a", LEAVES)
+    end = look(9, [], protocol=SHARE)
+    assert not problems([joined, sent(1.5, refused), left, sent(3, done)], end)
+    assert problems([joined, sent(1.5, done), left], end)
+    timed_out = 1 + OWED * SESSION
+    assert not problems([joined, sent(timed_out, done)], look(timed_out + 1, [], protocol=SHARE))
+
+
+def test_offsets_of_a_group_with_members_are_not_set_in_part_either() -> None:
+    joined, api = share_beat(1, "a", 0), "alter_share_group_offsets"
+    end = look(2, [["a", None]], 1, SHARE)
+    assert not problems([joined, of_share_offsets(api, 1.5, 0, 68, 68)], end)
+    assert problems([joined, of_share_offsets(api, 1.5, 0, 68, 0)], end)
 
 
 def read(question: Question, answer: Mapping[str, Any]) -> Any:
@@ -246,7 +302,7 @@ def read(question: Question, answer: Mapping[str, Any]) -> Any:
 
 
 def test_groups_of_clients_are_not_asked_for_and_only_the_coordinator_is_believed() -> None:
-    classic, new, every = KIND.questions(Scope(objects=["g", "mine"], of_clients=frozenset({"mine"})))
+    classic, new, share, every = KIND.questions(Scope(objects=["g", "mine"], of_clients=frozenset({"mine"})))
     assert (classic.scope, new.scope, every.scope) == (["g"], ["g"], ())
     one = {"group_id": "g", "error_code": 0, "members": [{"member_id": "a"}]}
     assert read(classic, {"groups": [one]}) == {"g": {"protocol": CLASSIC, "members": [["a", "?"]]}}
@@ -256,6 +312,9 @@ def test_groups_of_clients_are_not_asked_for_and_only_the_coordinator_is_believe
     assert read(classic, {"groups": [{**one, "error_code": 16}]}) is None
     gone = {"group_id": "g", "error_code": NOT_FOUND, "members": []}
     assert read(new, {"groups": [gone]}) == {"g": {"protocol": CONSUMER, "members": []}}
+    assert read(share, {"groups": [gone]}) == {"g": {"protocol": SHARE, "members": []}}
+    three = {**one, "group_epoch": 4}
+    assert read(share, {"groups": [three]}) == {"g": {"protocol": SHARE, "members": [["a", None]], "epoch": 4}}
     assert read(every, {"groups": [{"group_id": "g"}, {"group_id": "mine"}]}) == {"g": {"listed": True}}
     assert read(every, {"groups": [{"group_id": "mine"}]}) is None
     assert list(KIND.questions(Scope())) == []

@@ -9,9 +9,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from fencepost.harness.model.comparison import compare
-from fencepost.harness.model.kind import Question
+from fencepost.harness.model.kind import Question, Scope
 from fencepost.harness.model.kinds import KINDS
-from fencepost.harness.model.kinds.settings import ALL_BROKERS, APPEND, BROKER, DELETE, SET, SUBTRACT, TOPIC
+from fencepost.harness.model.kinds.settings import ALL_BROKERS, APPEND, BROKER, DELETE, GROUP, SET, SUBTRACT, TOPIC
 from fencepost.harness.model.sent import Checkpoint, Description, Sent
 from fencepost.harness.model.worlds import State
 from tests.harness.model.histories import Cluster
@@ -161,3 +161,28 @@ def test_a_broker_that_does_not_serve_now_says_nothing_and_one_without_the_topic
     refused = {**absent, "error_code": 14}
     assert kind.read(question, {"results": [there, absent]}) == {"t": {"x": "1"}}
     assert kind.read(question, {"results": [there, refused]}) is None
+
+
+@pytest.mark.requirement("MDL-18")
+def test_a_group_has_the_settings_that_it_was_given_whether_it_is_there_or_not() -> None:
+    sent = [
+        done(altered(GROUP, "g", change("x", SET, "1")), 1.0),
+        done(altered(GROUP, "g", change("y", SET, "2")), 1.2),
+    ]
+    assert not compare(sent, looks("group settings", {}, {"g": {"x": "1", "y": "2"}})).problems
+    for seen in ({"x": "1"}, {"x": "1", "y": "3"}, {"x": "1", "y": "2", "z": "0"}):
+        problems = compare(sent, looks("group settings", {}, {"g": seen})).problems
+        assert [(each.requirement, each.object) for each in problems] == [("MDL-18", "g")]
+    unset = done(altered(GROUP, "g", change("y", DELETE, None)), 1.4)
+    assert not compare([*sent, unset], looks("group settings", {}, {"g": {"x": "1"}})).problems
+
+
+@pytest.mark.requirement("MDL-18")
+def test_groups_are_asked_for_once_a_request_named_them() -> None:
+    kind = KINDS["group settings"]
+    assert list(kind.questions(Scope())) == []
+    [question] = kind.questions(Scope(objects=["g"]))
+    given = {"name": "x", "value": "1", "config_source": 8, "is_sensitive": False, "synonyms": []}
+    default = {"name": "y", "value": "2", "config_source": 5, "is_sensitive": False, "synonyms": []}
+    group = {"resource_name": "g", "error_code": 0, "configs": [given, default]}
+    assert kind.read(question, {"results": [group]}) == {"g": {"x": "1"}}
