@@ -28,6 +28,7 @@ from fencepost.harness.campaign.features import (
     found_in,
     next_kinds,
 )
+from fencepost.harness.campaign.leftovers import leftovers
 from fencepost.harness.campaign.operations.operation import Operation
 from fencepost.harness.campaign.operations.requests import ONLY_KAFKA
 from fencepost.harness.campaign.operations.upgrades import final_steps
@@ -156,7 +157,7 @@ def generate_for(
     tolerated_only &= not with_duplicate or cluster.spare_brokers > 0  # the second process has to find its fault
     script = Script(rng, cluster, tolerated_only)
     script.follow(earlier)
-    script.open()
+    script.open(leftovers(earlier))
     count = rng.choices([number for number, _ in COUNTS], weights=[weight for _, weight in COUNTS])[0]
     at_hand = [each for each in moves if not duplicates(each)]
     titles = _add_moves(rng, script, at_hand, count, duplicate if with_duplicate else None)

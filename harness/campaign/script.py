@@ -18,7 +18,7 @@ The rules, each of which keeps a plan from claiming or asking for something that
 from __future__ import annotations
 
 import random
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass, field
 
 from fencepost.faults.generation import GeneratedFault
@@ -26,6 +26,7 @@ from fencepost.faults.parameters import FaultParameters
 from fencepost.harness.campaign.client_claims import clients_get_on
 from fencepost.harness.campaign.cluster_spec import ClusterSpec
 from fencepost.harness.campaign.held_faults import HeldFault, clash, conflicting, in_order, tolerated
+from fencepost.harness.campaign.leftovers import deletion
 from fencepost.harness.campaign.operations.operation import GeneratedOperation, Operation
 from fencepost.harness.campaign.settling import SETTLED, settling
 from fencepost.harness.campaign.topics import Existence, ScriptTopic
@@ -111,8 +112,8 @@ class Script:
         self.taken = frozenset((*planned, *(name for plan in earlier for name in changed_topics(plan))))
         self._names = NAMES_OF_A_PLAN * len(earlier)
 
-    def open(self) -> None:
-        """Start the work."""
+    def open(self, left: Collection[str] = ()) -> None:
+        """Start the work, and delete topics that an earlier plan left on the cluster."""
         for topic in self.cluster.topics:
             replicas = min(map(len, topic.assignments))
             self.topics[topic.name] = ScriptTopic(
@@ -120,6 +121,8 @@ class Script:
             )
         self.steps += [Workload(as_="work", action="start"), self._acks("working", None)]
         self.steps += self._clients("begin", claimed=True)
+        if left:
+            self.steps.append(deletion(self, left))
 
     def allows(self, fault: GeneratedFault) -> bool:
         """Return whether the plan may have the fault at all."""

@@ -16,7 +16,7 @@ from fencepost.results.records.verdict import Finding
 _DATA_KINDS: Mapping[str, frozenset[str]] = {
     "op": frozenset(
         {
-            *("send", "poll", "poll-final", "final", "admin", "topics", "probe", "request", "describe"),
+            *("send", "poll", "poll-final", "final", "admin", "topics", "probe", "request", "inherited", "describe"),
             *("assigned", "revoked", "lost", "start-over", "commit-offsets", "committed-offsets"),
             *("init-transactions", "send-offsets", "end-transaction"),
         }

@@ -1,12 +1,14 @@
 """Descriptions against what the requests of a run must have led to (`harness/model`), a rule for each kind of state.
 
 What the nodes describe is judged at each checkpoint, by the requests that the harness sent and their answers. A kind
-that a fault may have made a voter forget is not judged after that.
+that a fault may have made a voter forget is not judged after that. On a cluster that lives on, the nodes have to
+describe at first what the plan before left.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from math import inf
 
 from fencepost.harness.checkers.check import Check
 from fencepost.harness.checkers.checker import checker
@@ -20,6 +22,11 @@ from fencepost.harness.plan.topic_changes import writes_znodes
 from fencepost.results.records.journal import Journal
 from fencepost.results.records.verdict import Basis, Finding
 
+INHERITED = "inherited"
+"""The `f` of requests of earlier plans on the same cluster, whose times are before 0."""
+BEFORE = "before-"
+"""The names of the looks of earlier plans begin so."""
+
 CHECKS = {
     kind.name: Check(
         f"described-{kind.name}",
@@ -32,7 +39,21 @@ CHECKS = {
 
 
 def read_requests(journal: Journal) -> list[Sent]:
-    """Return the changing requests that the harness sent, in the order of their beginnings."""
+    """Return the changing requests of the harness in the order of their beginnings, those of earlier plans first."""
+    return [*(sent for _, sent in read_inherited(journal)), *read_sent(journal)]
+
+
+def read_inherited(journal: Journal) -> Iterator[tuple[int, Sent]]:
+    """Yield the requests of earlier plans on the cluster, each with its age: 1 for those of the plan before."""
+    for event in journal.of("op", "ok"):
+        data = event.data
+        if data.get("f") == INHERITED:
+            ended = inf if data["ended"] is None else data["ended"]
+            yield data["age"], Sent(data["api"], data["body"], data["begun"], ended, data["response"], data["node"])
+
+
+def read_sent(journal: Journal) -> list[Sent]:
+    """Return the changing requests that the harness sent in this run."""
     ends = {event.id: event for event in journal.of("op", "ok") if event.data.get("f") == "request"}
     return [
         Sent(

@@ -18,7 +18,7 @@ from fencepost.harness.cli.eta import duration
 from fencepost.harness.cli.run_display import Series, show_verdict
 from fencepost.harness.disk_space import check_disk_space
 from fencepost.harness.engine.chained import run_after
-from fencepost.harness.engine.living import save_plans
+from fencepost.harness.engine.living import same_nodes, save_plans
 from fencepost.harness.engine.run import RunInterrupt, run
 from fencepost.harness.errors import HarnessError, UsageError
 from fencepost.harness.plan import PlanError, dump_plan
@@ -34,6 +34,7 @@ from fencepost.harness.reproduction.shrink.trials import OutOfTime, TrialOutcome
 from fencepost.harness.reproduction.signature import FailureSignature
 from fencepost.harness.targets.reference import plant_again, with_defect
 from fencepost.harness.terminal import console_beside, counted
+from fencepost.results.records.folder import RunFolder
 from fencepost.results.records.replay_command import replay_command
 from fencepost.results.records.verdict import Verdict
 
@@ -193,16 +194,23 @@ class Candidates:
         self._next = f"{faults} faults, {len(best.steps)} steps, {len(best.topology.nodes)} nodes · trying {what}"
 
     def run(self, plan: Plan, chain: tuple[Plan, ...] = ()) -> TrialOutcome:
-        """Run one candidate. OutOfTime after Ctrl-C, or if the disk is full: the smallest plan so far is the result."""
+        """Run one candidate. OutOfTime after Ctrl-C, or if the disk is full: the smallest plan so far is the result.
+
+        A plan of the chain that does not pass says nothing about the candidate.
+        """
+        if chain and not same_nodes(plan, chain[0]):
+            return TrialOutcome.OTHER
         self._series.begin(self._next)
         assert self._failure is not None
+        before: list[RunFolder] = []
         try:
-            run_one = partial(run_after, chain) if chain else run
+            run_one = partial(run_after, chain, passed=before.append) if chain else run
             folder, verdict = run_one(plan, self._order.candidates, self._order.backend, listener=self._series)
             signature = FailureSignature.of(verdict)
-            failed = self._failure.shows_in(signature)
-            if not failed:
-                shutil.rmtree(folder.path, ignore_errors=True)
+            all_ran = len(before) == len(chain)
+            failed = all_ran and self._failure.shows_in(signature)
+            for each in before if failed else [*before, folder]:
+                shutil.rmtree(each.path, ignore_errors=True)
         except KeyboardInterrupt:
             raise OutOfTime from None
         except PlanError:  # with these parts dropped it is no plan for this target
@@ -214,7 +222,7 @@ class Candidates:
             raise OutOfTime from error
         self._runs += 1
         self._series.done(verdict.verdict, f"{self._next}: {'fails' if failed else 'does not fail'}")
-        if verdict.verdict is Verdict.INFRASTRUCTURE and not failed:
+        if (verdict.verdict is Verdict.INFRASTRUCTURE and not failed) or not all_ran:
             return TrialOutcome.NOTHING
         return TrialOutcome.FAILED if failed else TrialOutcome.OTHER
 

@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import itertools
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import cache
 from typing import Any, TypeVar
@@ -18,6 +19,7 @@ from kio.static.protocol import RequestPayload
 from fencepost.harness.model.kinds import CHANGING
 from fencepost.harness.model.sent import Sent
 from fencepost.harness.plan import messages
+from fencepost.harness.plan.model import TopicSpec
 from fencepost.harness.wire.no_answer import NoAnswer
 from fencepost.results.records.journal import JournalWriter
 
@@ -56,6 +58,29 @@ class RequestRecorder:
         ended = self.journal.write("op", op, "ok", data | {"response": response}, node=node).t
         self.sent[op] = Sent(api, body, begun, ended, response, node)
         return answer
+
+    @contextmanager
+    def creating(self, topics: Iterable[TopicSpec]) -> Iterator[None]:
+        """Record the creation of a plan's topics by a client library, which has succeeded when the block ends."""
+        op = f"{REQUEST}-{next(self._numbers)}"
+        created = [_creation(topic) for topic in topics if not topic.prepared]
+        data = {"process": "requests", "f": REQUEST, "api": "create_topics"}
+        body = {"topics": created, "validate_only": False}
+        begun = self.journal.write("op", op, "invoke", data | {"body": body}).t
+        self.sent[op] = Sent("create_topics", body, begun)
+        yield
+        response = {"topics": [{"name": topic["name"], "error_code": 0} for topic in created]}
+        ended = self.journal.write("op", op, "ok", data | {"response": response}).t
+        self.sent[op] = Sent("create_topics", body, begun, ended, response)
+
+
+def _creation(topic: TopicSpec) -> dict[str, Any]:
+    """Return the part of a CreateTopics request about one topic."""
+    assignments = [
+        {"partition_index": number, "broker_ids": list(replicas)} for number, replicas in enumerate(topic.assignments)
+    ]
+    configs = [{"name": name, "value": value} for name, value in topic.config.items()]
+    return {"name": topic.name, "num_partitions": -1, "assignments": assignments, "configs": configs}
 
 
 @cache

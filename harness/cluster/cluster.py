@@ -23,6 +23,7 @@ from fencepost.harness.disks import unavailable_reason
 from fencepost.harness.disks.node_disks import NodeDisks
 from fencepost.harness.disks.servers import DiskServers
 from fencepost.harness.errors import InfrastructureError, UsageError
+from fencepost.harness.model.sent import Legacy
 from fencepost.harness.network import sockets
 from fencepost.harness.network.addresses import Addresses, Endpoint
 from fencepost.harness.network.layout import MAIN_SITE, Layout, Listener, Node, Role, site_names
@@ -80,6 +81,7 @@ class Cluster:
         self.backend = backend
         self.lives_on = False
         """Another plan ran on it before the present one."""
+        self.legacy = Legacy()
         self._stack = ExitStack()
 
     def __enter__(self) -> Self:
@@ -123,8 +125,9 @@ class Cluster:
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
         self.stop()
 
-    def serve(self, plan: Plan, journal: JournalWriter) -> None:
+    def serve(self, plan: Plan, journal: JournalWriter, legacy: Legacy) -> None:
         """Serve the run of another plan for the same nodes. Its journal gets all that happens to them from now on."""
+        self.legacy = legacy
         self.plan = plan
         self.journal = journal
         self.lives_on = True

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from fencepost.harness.engine.execute import ProgressListener
@@ -21,10 +21,12 @@ def run_after(
     listener: ProgressListener | None = None,
     *,
     end_early: bool = False,
+    passed: Callable[[RunFolder], None] = lambda folder: None,
 ) -> tuple[RunFolder, RunVerdict]:
     """Run the plans of a chain and then another plan, all on one cluster; raise as `run` does.
 
     Return the folder and the verdict of the last, or of the first that does not pass: the cluster ends with it.
+    `passed` is called with the folder of each that passed before the last.
     """
     if not chain:
         return run(plan, runs, backend, listener, end_early=end_early)
@@ -33,4 +35,6 @@ def run_after(
             folder, verdict = run(each, runs, backend, listener, end_early=end_early, living=living)
             if verdict.verdict is not Verdict.PASS:
                 break
+            if each is not plan:
+                passed(folder)
         return folder, verdict

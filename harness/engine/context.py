@@ -14,7 +14,7 @@ from fencepost.harness.engine.active_faults import ActiveFaults
 from fencepost.harness.engine.node_logs import NodeLogs
 from fencepost.harness.engine.references import References
 from fencepost.harness.engine.run_clock import RunClock
-from fencepost.harness.model.sent import Checkpoint
+from fencepost.harness.model.sent import Checkpoint, Legacy
 from fencepost.harness.network.layout import Listener
 from fencepost.harness.plan.model import Plan
 from fencepost.harness.targets.security import credentials
@@ -61,6 +61,8 @@ class Context:
     instants: InitVar[dict[str, float] | None] = None
     checkpoints: list[Checkpoint] = field(default_factory=list)
     """The descriptions of all nodes so far."""
+    legacy: Legacy = field(default_factory=Legacy)
+    """The requests and descriptions of earlier plans on the cluster."""
     clients: Clients = field(init=False)
     clock: RunClock = field(init=False)
     references: References = field(init=False)
@@ -68,7 +70,12 @@ class Context:
     def __post_init__(
         self, observer: Observer, workload: Workload, deadline: float, instants: dict[str, float] | None
     ) -> None:
-        self.clients = Clients(self.cluster, observer, workload, RequestRecorder(self.journal))
+        self.clients = Clients(self.cluster, observer, workload, self._recorder())
+        self.checkpoints.extend(self.legacy.looks)
         instants = {} if instants is None else instants
         self.clock = RunClock(self.plan, self.cluster, self.journal, observer, self.active_faults, deadline, instants)
         self.references = References(self.plan, self.cluster.target.file.dialect, observer, self.clock)
+
+    def _recorder(self) -> RequestRecorder:
+        earlier = {f"inherited-{number}": sent for number, (_, sent) in enumerate(self.legacy.requests)}
+        return RequestRecorder(self.journal, earlier)

@@ -18,6 +18,7 @@ from fencepost.harness.network.layout import Listener
 from fencepost.harness.plan import messages
 from fencepost.harness.plan.topic_changes import writes_znodes
 from fencepost.harness.wire.versions import Api
+from fencepost.results.records.journal import JournalWriter
 
 DESCRIBE = "describe"
 """The `f` of these operations. `checkpoint`, `kind`, `scope`, `objects`, and the instants `begun` and `ended`."""
@@ -39,11 +40,14 @@ def take_checkpoint(context: Context, name: str) -> Mapping[str, Any]:
             break
         context.clock.sleep_until(time.monotonic() + EVERY)
     context.checkpoints.append(checkpoint)
-    for number, description in enumerate(checkpoint.descriptions):
-        context.journal.write(
-            "op", f"{DESCRIBE}-{name}-{number}", "ok", as_data(name, description), node=description.node
-        )
+    journal_look(context.journal, checkpoint)
     return {"described": sorted({each.kind for each in checkpoint.descriptions})}
+
+
+def journal_look(journal: JournalWriter, look: Checkpoint) -> None:
+    """Write the descriptions of one look."""
+    for number, each in enumerate(look.descriptions):
+        journal.write("op", f"{DESCRIBE}-{look.name}-{number}", "ok", as_data(look.name, each), node=each.node)
 
 
 def as_data(checkpoint: str, description: Description) -> Mapping[str, Any]:
@@ -109,7 +113,7 @@ def _of_node(
 def _scope(context: Context, kind: Kind, node: str, topics: Collection[str]) -> Scope:
     named = objects_named(list(context.clients.recorder.sent.values()), kind)
     plan = context.plan
-    of_clients = frozenset((*plan.groups, *plan.transactional_ids))
+    of_clients = context.legacy.of_clients.union(plan.groups, plan.transactional_ids)
     metadata_topic = context.cluster.target.file.dialect.metadata_topic
     return Scope(sorted(topics), plan.node(node).id, metadata_topic, sorted(set(named)), of_clients)
 

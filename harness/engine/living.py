@@ -26,7 +26,9 @@ from typing import Self
 from fencepost.faults.capabilities import Running
 from fencepost.harness.checkers.exits import FORGETS_NOTHING
 from fencepost.harness.cluster.cluster import Cluster
+from fencepost.harness.engine.inheriting import inherit, left_by
 from fencepost.harness.errors import InfrastructureError
+from fencepost.harness.model.sent import Legacy
 from fencepost.harness.plan.file import dump_plan, load_plan
 from fencepost.harness.plan.model import Plan
 from fencepost.harness.plan.requests.api import ApiProbe
@@ -51,6 +53,10 @@ class LivingCluster:
 
     before: list[Plan] = field(default_factory=list)
     _cluster: Cluster | None = None
+    _left: Legacy = field(default_factory=Legacy)
+    """The knowledge of the cluster, in the times of the last run."""
+    _last: JournalWriter | None = None
+    """The journal of the last run."""
 
     def __enter__(self) -> Self:
         return self
@@ -70,7 +76,10 @@ class LivingCluster:
             self._cluster = Cluster(plan, home, journal, target, backend).__enter__()
         else:
             save_plans(folder.path / CHAIN, self.before)
-            self._cluster.serve(plan, journal)
+            assert self._last is not None
+            legacy = inherit(self._left, self._last.now() - journal.now(), journal)
+            self._cluster.serve(plan, journal, legacy)
+        self._last = journal
         cluster = self._cluster
         (cluster.folder.path / SERVES).write_text(str(folder.path.resolve()), encoding="utf-8")
         sizes = log_sizes(cluster.folder)
@@ -86,12 +95,16 @@ class LivingCluster:
         """Note the end of a run; end the cluster if no other run may follow on it."""
         self.before.append(plan)
         running = self._cluster is not None and not _ended(self._cluster)
-        if verdict.verdict is not Verdict.PASS or not running or not may_live_on(plan, read_journal(folder.journal)):
+        journal = read_journal(folder.journal)
+        if verdict.verdict is Verdict.PASS and running and may_live_on(plan, journal):
+            self._left = left_by(plan, journal, self._left)
+        else:
             self.end()
 
     def end(self) -> None:
         """End the cluster, if one lives, and remove its folder: its runs have what they need of it."""
         self.before.clear()
+        self._left, self._last = Legacy(), None
         if self._cluster is not None:
             cluster, self._cluster = self._cluster, None
             cluster.stop()

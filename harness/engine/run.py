@@ -223,10 +223,13 @@ def started(cluster: Cluster, seconds: float | None = None) -> Iterator[Context]
         logs = NodeLogs(cluster.folder.logs, [node.name for node in plan.topology.nodes], sizes)
         instants = Instants(logs.mark)
         active_faults = ActiveFaults(journal, instants)
-        context = Context(plan, cluster, journal, observer, workload, active_faults, logs, deadline, instants=instants)
+        context = Context(
+            plan, cluster, journal, observer, workload, active_faults, logs, deadline, instants, legacy=cluster.legacy
+        )
         if plan.prepared_topics:
             await_topics(context, [topic for topic in plan.topics if topic.prepared])
-        workload.create_topics(TOPICS_WITHIN)
+        with context.clients.recorder.creating(plan.topics):
+            workload.create_topics(TOPICS_WITHIN)
         await_topics(context, plan.topics)
         yield context
 

@@ -46,3 +46,15 @@ class Checkpoint:
 
     name: str
     descriptions: Sequence[Description] = field(default_factory=tuple)
+
+
+@dataclass(frozen=True, slots=True)
+class Legacy:
+    """The knowledge of a cluster that earlier plans ran on, with times before 0, where the present run begins."""
+
+    requests: Sequence[tuple[int, Sent]] = ()
+    """Those of the last plans, each with its age: 1 for those of the plan before."""
+    looks: Sequence[Checkpoint] = ()
+    """The first and the last look of the plan before."""
+    of_clients: frozenset[str] = frozenset()
+    """The groups and transactional ids of their workloads."""

@@ -14,7 +14,7 @@ import pytest
 
 from fencepost.harness.cli import shrink
 from fencepost.harness.cli.main import run_command
-from fencepost.harness.engine.living import CHAIN, save_plans
+from fencepost.harness.engine.living import CHAIN, same_nodes, save_plans
 from fencepost.harness.errors import UsageError
 from fencepost.harness.judge import judge_folder
 from fencepost.harness.plan import dump_plan
@@ -188,14 +188,21 @@ def test_a_shrink_that_cannot_go_on_ends_with_the_smallest_so_far(
 def test_a_chain_is_shrunk_to_the_plans_that_have_to_run_before(
     fencepost: Fencepost, tmp_path: Path, clusters: list[Plan], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """The record is lost only on a cluster that the plan of seed 2 has aged."""
+    """The record is lost only on a cluster that the plan of seed 2 has aged. What runs there has its nodes."""
     folder, run = run_of(tmp_path), vars(shrink)["run"]
     chain = tuple(plan(steps=STEPS, seed=seed) for seed in (1, 2, 3, 4))
     save_plans(folder.path / CHAIN, chain)
     ran_before: list[list[int]] = []
+    passed: list[Path] = []
 
     def run_after(before: Sequence[Plan], made: Plan, *given: Any, **named: Any) -> tuple[RunFolder, RunVerdict]:
         ran_before.append([each.seed for each in before])
+        assert not before or same_nodes(made, before[0])
+        for each in before:
+            folder_of_it = RunFolder.create_at(tmp_path / f"passed-{len(passed)}-{each.seed}")
+            passed.append(folder_of_it.path)
+            named["passed"](folder_of_it)
+        named.pop("passed", None)
         without = plan(steps=STEPS[:1])
         return cast("tuple[RunFolder, RunVerdict]", run(made if 2 in ran_before[-1] else without, *given, **named))
 
@@ -208,3 +215,20 @@ def test_a_chain_is_shrunk_to_the_plans_that_have_to_run_before(
     written = tmp_path / "runs" / "2026-11-21-7f3c9a21-shrunk.yaml"
     assert "kill-2" in written.read_text() and "kill-3" not in written.read_text()
     assert [each.seed for each in Original.read(written).chain] == [2]
+    assert passed and not any(each.exists() for each in passed)
+
+
+def test_a_plan_of_a_chain_that_fails_says_nothing_about_the_last(
+    fencepost: Fencepost, tmp_path: Path, clusters: list[Plan], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folder, run = run_of(tmp_path), vars(shrink)["run"]
+    save_plans(folder.path / CHAIN, [plan(steps=STEPS, seed=1)])
+
+    def run_after(before: Sequence[Plan], made: Plan, *given: Any, **named: Any) -> tuple[RunFolder, RunVerdict]:
+        named.pop("passed")
+        return cast("tuple[RunFolder, RunVerdict]", run(before[0], *given, **named))
+
+    monkeypatch.setattr("fencepost.harness.cli.shrink.run_after", run_after)
+    done = fencepost("shrink", str(folder.path), "--times", "1")
+    assert (done.code, len(clusters)) == (3, 2)
+    assert "The plan failed in 0 of 1 runs" in done.out

@@ -10,6 +10,8 @@ import pytest
 from fencepost.faults.processes.kill import KillParameters
 from fencepost.harness.campaign.campaign import Order
 from fencepost.harness.campaign.operations.mistakes import ILLEGAL_NAMES
+from fencepost.harness.clients.login import connect
+from fencepost.harness.cluster.cluster import Cluster
 from fencepost.harness.engine.living import (
     CHAIN,
     LivingCluster,
@@ -21,6 +23,9 @@ from fencepost.harness.engine.living import (
     topics_of,
 )
 from fencepost.harness.engine.run import run
+from fencepost.harness.judge import judge_folder
+from fencepost.harness.network.layout import Listener
+from fencepost.harness.plan import messages
 from fencepost.harness.plan.injects import inject
 from fencepost.harness.plan.model import Plan, TopicSpec
 from fencepost.harness.plan.requests.api import ApiProbe
@@ -69,6 +74,10 @@ def test_plans_of_one_cluster_have_its_nodes_and_topics_of_their_own() -> None:
     assert all(same_nodes(each, plans[0]) for each in plans)
     named = [topics_of(each) - {*ILLEGAL_NAMES, "too-many"} for each in plans]  # no mistake creates its topic
     assert len(frozenset.union(*named)) == sum(map(len, named))
+    third, of_first = plans[2], topics_of(plans[0]) - {*ILLEGAL_NAMES}
+    [deletion] = [each for each in third.steps if isinstance(each, ApiProbe) and each.api == "delete_topics"]
+    assert set(deletion.body["topic_names"]) >= of_first, "a plan deletes the topics of the plan two before it"
+    assert not [each for earlier in plans[:2] for each in earlier.steps if "leftovers" in str(each)]
     assert plans[2] == Order("quorum:1", "process", 7, 60, 1, plans_per_cluster=3).plan(number)
 
 
@@ -128,3 +137,28 @@ def test_the_second_run_has_the_processes_of_the_first_and_a_folder_of_its_own(t
     assert (second.nodes / "node-4" / "data" / "t2-0").is_dir()
     assert not (second.nodes / "node-4" / "data" / "t-0").exists()
     assert list((tmp_path / ".clusters").iterdir()) == []
+
+
+def _unset(cluster: Cluster) -> None:
+    """Remove the setting of a topic, by a request that no run records."""
+    change = {"name": "retention.ms", "config_operation": 1, "value": None}
+    resource = {"resource_type": 2, "resource_name": "t", "configs": [change]}
+    body = {"resources": [resource], "validate_only": False}
+    with connect(cluster.probe_address("node-4", Listener.CLIENT), 2.0, None) as connection:
+        request, response = messages.payload_types("incremental_alter_configs", 1)
+        connection.call(messages.build(request, body, lambda _: messages.UNKNOWN), response)
+
+
+@pytest.mark.integration
+@pytest.mark.requirement("MDL-03")
+def test_what_is_lost_between_two_plans_is_a_violation_of_the_second(tmp_path: Path) -> None:
+    with LivingCluster() as living:
+        topic = TopicSpec(name="t", assignments=((4, 5),), config={"retention.ms": "100000000"})
+        _, of_first = run(_of("t").model_copy(update={"topics": (topic,)}), tmp_path, living=living)
+        assert living._cluster is not None
+        _unset(living._cluster)
+        second, of_second = run(_of("t2"), tmp_path, living=living)
+    assert (of_first.verdict, of_second.verdict) == (Verdict.PASS, Verdict.VIOLATION)
+    [broken] = [each for each in of_second.findings if each.verdict is Verdict.VIOLATION]
+    assert (broken.requirement, "describes t as no settings" in broken.message) == ("MDL-03", True)
+    assert judge_folder(second).verdict is Verdict.VIOLATION, "its folder has all that it is judged by"
