@@ -8,8 +8,10 @@ from __future__ import annotations
 from collections.abc import Collection, Sequence
 from typing import TYPE_CHECKING
 
+from fencepost.harness.campaign.operations.mistakes import ILLEGAL_NAMES, METADATA_LOG
 from fencepost.harness.campaign.operations.operation import asked
 from fencepost.harness.campaign.topics import LONGEST
+from fencepost.harness.plan.internal_topics import INTERNAL_TOPICS
 from fencepost.harness.plan.model import Plan
 from fencepost.harness.plan.requests.api import ApiProbe
 from fencepost.harness.plan.steps import Step
@@ -20,6 +22,7 @@ if TYPE_CHECKING:
 
 KEPT = 2
 """The topics of a plan are deleted by the one that is this number of plans later."""
+NOT_THEIRS = (*INTERNAL_TOPICS, METADATA_LOG)
 BY_NAME = 5
 """The last version of DeleteTopics that has a list of names; every target knows it."""
 
@@ -30,7 +33,7 @@ def leftovers(earlier: Sequence[Plan]) -> Sequence[str]:
         return ()
     plan = earlier[-KEPT]
     names = {*(topic.name for topic in plan.topics), *changed_topics(plan)}
-    return sorted(name for name in names if 0 < len(name) <= LONGEST)
+    return sorted(name for name in names.difference(ILLEGAL_NAMES, NOT_THEIRS) if len(name) <= LONGEST)
 
 
 def deletion(script: Script, topics: Collection[str]) -> Step:
