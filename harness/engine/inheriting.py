@@ -1,4 +1,4 @@
-"""What earlier plans left on a cluster that lives on, as the model of the next run starts from it.
+"""The knowledge that earlier plans left of a cluster that lives on, from which the model of the next run starts.
 
 The next run gets the first and the last look of the plan before, and the requests of the last plans: those that were
 not answered may be done yet, and groups, offsets and producers are known by their requests alone. Its journal has them,
