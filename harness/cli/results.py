@@ -1,4 +1,4 @@
-"""`fencepost results`: look after a results store, and import the results of other suites."""
+"""`fencepost results`: look after a results store."""
 
 from __future__ import annotations
 
@@ -6,14 +6,11 @@ import json as json_format
 from dataclasses import asdict
 
 from fencepost.harness.cli.ages import days
-from fencepost.harness.cli.commands.store import CheckOptions, CompactOptions, ExpireOptions, ImportOptions
-from fencepost.harness.cli.publish import MARGIN, NAMED, store_errors
-from fencepost.harness.engine.ci_job import ci_job
-from fencepost.harness.errors import UsageError
-from fencepost.harness.terminal import console_beside, counted, terminal
+from fencepost.harness.cli.commands.store import CheckOptions, CompactOptions, ExpireOptions
+from fencepost.harness.cli.publish import MARGIN, store_errors
+from fencepost.harness.terminal import counted, terminal
 from fencepost.results.records.verdict import Verdict
 from fencepost.results.store import maintenance
-from fencepost.results.store.imports import Origin, read_allure, read_junit, rows_of
 from fencepost.results.store.store import Store
 
 
@@ -58,49 +55,3 @@ def check(options: CheckOptions) -> int:
             console.print(f"{'':<{MARGIN}} {problem}", style="red")
     console.print(f"{'store':<{MARGIN}} {'whole' if whole else 'damaged'}")
     return 0 if whole else Verdict.INFRASTRUCTURE.exit_code
-
-
-def import_results(options: ImportOptions) -> None:
-    """Import a folder of results and print what was added. UsageError if it has none."""
-    if not options.folder.exists():
-        raise UsageError(f"there is no folder {options.folder}")
-    found = (read_junit if options.kind == "junit" else read_allure)(options.folder)
-    if not (found.cases or found.skipped or found.unreadable):
-        pattern = "*.xml" if options.kind == "junit" else "*-result.json"
-        raise UsageError(f"{options.folder} has no {pattern}: name the folder that holds the {options.kind} results")
-    ci = ci_job()
-    origin = Origin(
-        target=options.target,
-        release=options.release,
-        commit=options.commit or ci.get("commit"),
-        branch=options.branch or ci.get("branch"),
-        ci_system=ci.get("system"),
-        ci_job=options.job or ci.get("job"),
-        ci_url=options.url or ci.get("url"),
-    )
-    with store_errors():
-        added = Store.create(options.to).add(rows_of(found, options.kind, origin)).get("runs", 0)
-    known = len(found.cases) - added
-    if options.as_json:
-        unreadable = {str(path): reason for path, reason in found.unreadable.items()}
-        print(
-            json_format.dumps(
-                {
-                    "store": options.to,
-                    "added": added,
-                    "known": known,
-                    "skipped": found.skipped,
-                    "unreadable": unreadable,
-                },
-                indent=2,
-            )
-        )
-        return
-    console = console_beside(options.as_json)
-    more = f", {known} known already" if known else ""
-    console.print(f"{'imported':<{MARGIN}}{counted(added, 'result')}{more}, {found.skipped} skipped by their suite")
-    for path, reason in list(found.unreadable.items())[:NAMED]:
-        console.print(f"{'kept aside':<{MARGIN}}{path}: {reason}")
-    if len(found.unreadable) > NAMED:
-        console.print(f"{'':<{MARGIN}}and {len(found.unreadable) - NAMED} more: see the table kept_aside")
-    console.print(f"{'store':<{MARGIN}}{options.to}")

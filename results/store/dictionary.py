@@ -1,4 +1,4 @@
-"""The data dictionary docs/results.md: `python -m fencepost.results.store.dictionary` prints its generated part."""
+"""The generated parts of docs/results.md: `python -m fencepost.results.store.dictionary` prints runners and tables."""
 
 from __future__ import annotations
 
@@ -7,6 +7,8 @@ from typing import Final
 
 import pyarrow as pa
 
+from fencepost.results.store.allure import LOST as ADAPTERS
+from fencepost.results.store.dialects import UNKNOWN, dialects
 from fencepost.results.store.tables import RUN, TABLES, Table, description
 
 _TYPES: Final = {
@@ -24,6 +26,15 @@ _TYPES: Final = {
 def dictionary() -> str:
     """Return the tables and columns of the store in Markdown."""
     return "\n".join([*_common(), *(line for table in TABLES for line in _section(table))])
+
+
+def runners() -> str:
+    """Return the runners whose files are recognized in Markdown: what cannot be known from them, and what helps."""
+    lines = ["| runner | what cannot be known | what helps |", "| --- | --- | --- |"]
+    known = sorted(dialects(), key=lambda each: each.runner.lower())
+    rows = [(each.runner, each.lost, each.switch) for each in (*known, UNKNOWN)]
+    rows += [(adapter, (lost,), "") for adapter, lost in ADAPTERS.items()]
+    return "\n".join([*lines, *(f"| {name} | {'; '.join(lost)} | {switch} |" for name, lost, switch in rows)])
 
 
 def _common() -> Iterator[str]:
@@ -53,4 +64,4 @@ def _columns(fields: Iterable[pa.Field]) -> Iterator[str]:
 
 
 if __name__ == "__main__":
-    print(dictionary())
+    print(runners(), dictionary(), sep="\n\n## Tables\n\n", end="")

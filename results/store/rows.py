@@ -83,6 +83,11 @@ class RunRow:
         Sequence[str] | None,
         "What the plan tries, as it shows before the run: `pause | leader | during cut | idempotent`.",
     ] = None
+    report: Annotated[
+        str | None,
+        "Report of an imported result, or launch of Allure: its results are of one build, also where it is not known.",
+    ] = None
+    duration_unknown: Annotated[bool | None, "Its report does not have the duration; duration_s is 0."] = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

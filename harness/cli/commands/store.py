@@ -228,28 +228,62 @@ class ImportKind(StrEnum):
 class ImportOptions(CommandOptions):
     """Add the results of any other suite to a store, so that all tests are mined in one place.
 
-    A failure counts as violation, an error (Allure: broken) as infrastructure. Skipped tests are counted in the output
-    and not stored. Importing the same files again adds nothing.
+    A failure and an error (Allure: failed and broken) count as violation. Tests that did not run are counted in the
+    output and not stored. Importing a report again adds nothing, whatever its place, time and commit. `--explain DIR`
+    says of each file what was recognized, and imports nothing.
+
+    Exit codes: 0 all came in, 2 nothing did, or not all, or the store failed, 64 no results there, or no store.
 
     [bold]Examples[/bold]
       fencepost results import junit build/test-results --to store --target acme --commit 1a2b3c4
-      fencepost results import allure allure-results --to s3://bucket/results
+      fencepost results import allure runs --to s3://bucket/results --commit-from 'path:^([0-9a-f]{40})/'
+      fencepost results import --explain build/test-results
     """
 
-    kind: Annotated[ImportKind, typer.Argument(metavar="FORMAT", help="The format of the results: junit or allure.")]
-    folder: Annotated[Path, typer.Argument(metavar="DIR", help="The folder with *.xml, or with *-result.json files.")]
-    to: StoreOption
+    kind: Annotated[
+        ImportKind | None, typer.Argument(metavar="FORMAT", help="The format of the results: junit or allure.")
+    ] = None
+    folder: Annotated[
+        Path | None, typer.Argument(metavar="DIR", help="The folder with *.xml, or with *-result.json files.")
+    ] = None
+    to: Annotated[
+        str | None,
+        typer.Option("--to", metavar="STORE", help="The store: a folder, or a URL. Made if needed."),
+    ] = None
+    explain: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="DIR",
+            help="Print for each file: runner, tests, attempts, what cannot be known, the switch that helps.",
+        ),
+    ] = None
     target: Annotated[str, typer.Option(metavar="NAME", help="Name of the tested system.")] = "unknown"
     release: Annotated[str | None, typer.Option(metavar="VERSION", help="Release of the tested system.")] = None
     commit: Annotated[
-        str | None, typer.Option(metavar="SHA", help="Tested commit. Default, as of the next ones: that of the CI job.")
+        str | None,
+        typer.Option(
+            metavar="SHA",
+            help="Tested commit. Default, as of branch: the report's properties, then the variables of the CI job.",
+        ),
+    ] = None
+    commit_from: Annotated[
+        str | None,
+        typer.Option(
+            metavar="WHERE",
+            help="Where each report has its commit: path:REGEX (its first group, in the path below DIR), "
+            "property:NAME (Allure: a label), file:NAME (beside the report, or above it).",
+        ),
     ] = None
     branch: Annotated[str | None, typer.Option(metavar="NAME", help="Branch.")] = None
     job: Annotated[str | None, typer.Option(metavar="NAME", help="Name of the CI job.")] = None
     url: Annotated[str | None, typer.Option(metavar="URL", help="Page of the CI job.")] = None
+    time_zone: Annotated[
+        str | None,
+        typer.Option(metavar="ZONE", help="Zone of times without one: UTC, Europe/Berlin. Default: this machine's."),
+    ] = None
     as_json: Json = False
 
-    def perform(self) -> None:
-        from fencepost.harness.cli.results import import_results
+    def perform(self) -> int:
+        from fencepost.harness.cli.import_results import import_results
 
-        import_results(self)
+        return import_results(self)

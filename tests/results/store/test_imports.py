@@ -1,46 +1,38 @@
-"""Results of other suites become runs with an identity, attempts, verdicts and messages."""
+"""Results of other suites become rows of the store, each once."""
 
 from __future__ import annotations
 
-import json
+import os
 from pathlib import Path
-from typing import Any
 
-from fencepost.results.store.imports import Origin, read_allure, read_junit, rows_of
+from fencepost.results.store.builds import CommitFrom, Reading
+from fencepost.results.store.imports import Origin, rows_of, without_known
+from fencepost.results.store.junit import read_junit
+from fencepost.results.store.maintenance import check
 from fencepost.results.store.store import Store
 from fencepost.results.store.tables import FINDINGS, RUNS
 
 JUNIT = """<?xml version="1.0"?>
 <testsuites>
-  <testsuite name="broker" timestamp="2026-05-01T10:00:00" tests="5">
+  <testsuite name="org.acme" timestamp="2026-05-01T10:00:00Z" tests="5">
     <testcase classname="org.acme.LogTest" name="appends" time="1.5"/>
     <testcase classname="org.acme.LogTest" name="truncates" time="0.5">
       <failure type="AssertionError" message="expected 5 but was 17">at LogTest.java:12</failure>
     </testcase>
-    <testcase classname="org.acme.LogTest" name="starts" time="1,000.5">
-      <error>no port\nBindException: 9092</error>
-    </testcase>
+    <testcase classname="org.acme.LogTest" name="starts" time="oops"><error>BindException: 9092</error></testcase>
     <testcase classname="org.acme.LogTest" name="skips"><skipped/></testcase>
     <testcase classname="org.acme.LogTest" name="flaky" time="2"><flakyFailure message="timed out"/></testcase>
   </testsuite>
 </testsuites>
 """
+UNDATED = (
+    '<testsuite name="t"><testcase classname="t" name="fails" time="0.1"><failure message="no"/></testcase></testsuite>'
+)
 
 
-def test_a_junit_file_gives_tests_with_verdicts_and_attempts(tmp_path: Path) -> None:
-    (tmp_path / "TEST-log.xml").write_text(JUNIT)
-    found = read_junit(tmp_path)
-    assert {(case.test, case.attempt): (case.verdict, case.message) for case in found.cases} == {
-        ("org.acme.LogTest::appends", 1): ("pass", ""),
-        ("org.acme.LogTest::truncates", 1): ("violation", "expected 5 but was 17"),
-        ("org.acme.LogTest::starts", 1): ("infrastructure", "BindException: 9092"),
-        ("org.acme.LogTest::flaky", 1): ("violation", "timed out"),
-        ("org.acme.LogTest::flaky", 2): ("pass", ""),
-    }
-    assert found.skipped == 1
-    assert {case.seconds for case in found.cases if "starts" in case.test} == {1000.5}
-    assert {case.suite for case in found.cases} == {"broker"}
-    assert {case.started.isoformat() for case in found.cases} == {"2026-05-01T10:00:00+00:00"}
+def add(store: Store, folder: Path, origin: Origin, reading: Reading = Reading()) -> int:  # noqa: B008
+    found = without_known(read_junit(folder, reading), "junit", origin.target, store)
+    return store.add(rows_of(found, "junit", origin)).get("runs", 0)
 
 
 def test_files_that_are_no_junit_results_are_named(tmp_path: Path) -> None:
@@ -49,46 +41,56 @@ def test_files_that_are_no_junit_results_are_named(tmp_path: Path) -> None:
     (tmp_path / "good.xml").write_text(JUNIT)
     found = read_junit(tmp_path)
     assert {path.name for path in found.unreadable} == {"torn.xml", "pom.xml"}
-    assert len(found.cases) == 5
+    assert len(found.cases) == 5 and not found.is_whole
 
 
-def allure(folder: Path, name: str, status: str = "passed", start: int = 1000, **more: Any) -> None:
-    value = {"uuid": name, "name": "reads", "fullName": "tests.log#reads", "status": status, "start": start}
-    (folder / f"{name}-result.json").write_text(json.dumps(value | {"stop": start + 1500} | more))
-
-
-def test_allure_results_give_tests_by_full_name_and_parameters_with_attempts_in_time_order(tmp_path: Path) -> None:
-    seed, size = {"name": "seed", "value": "7", "excluded": True}, {"name": "size", "value": "3"}
-    allure(tmp_path, "b", "failed", 1000, statusDetails={"message": "5 lost"}, parameters=[seed, size])
-    allure(tmp_path, "a", "passed", 9000, parameters=[{**seed, "value": "8"}, size])
-    allure(tmp_path, "c", "broken", labels=[{"name": "suite", "value": "log"}])
-    allure(tmp_path, "d", "skipped")
-    (tmp_path / "e-result.json").write_text("{")
-    found = read_allure(tmp_path)
-    assert [(case.test, case.attempt, case.verdict, case.seconds) for case in found.cases] == [
-        ("tests.log#reads[size=3]", 1, "violation", 1.5),
-        ("tests.log#reads[size=3]", 2, "pass", 1.5),
-        ("tests.log#reads", 1, "infrastructure", 1.5),
-    ]
-    assert found.skipped == 1 and [path.name for path in found.unreadable] == ["e-result.json"]
-    assert found.cases[0].parameters == {"seed": "7", "size": "3"} and found.cases[2].suite == "log"
-
-
-def test_importing_twice_adds_nothing_and_another_job_adds_its_own(tmp_path: Path) -> None:
+def test_a_report_is_added_once_whatever_its_commit_and_job(tmp_path: Path) -> None:
     (tmp_path / "TEST-log.xml").write_text(JUNIT)
     store = Store.create(str(tmp_path / "store"))
-
-    def publish(origin: Origin) -> int:
-        return store.add(rows_of(read_junit(tmp_path / "TEST-log.xml"), "junit", origin)).get("runs", 0)
-
     job = Origin(target="acme", commit="1a2b", branch="main", ci_job="unit", ci_url="https://ci/1")
-    assert [publish(job), publish(job), publish(Origin(target="acme", commit="1a2b", ci_url="https://ci/2"))] == [
-        5,
-        0,
-        5,
-    ]
-    [row] = [row for row in store.read(RUNS).to_pylist() if row["ci_job"] == "unit" and "truncates" in row["test"]]
+    later = Origin(target="acme", commit="3c4d", ci_url="https://ci/2")
+    assert [add(store, tmp_path / "TEST-log.xml", each) for each in (job, job, later)] == [5, 0, 0]
+    rows = {(row["test"], row["attempt"]): row for row in store.read(RUNS).to_pylist()}
+    row = rows["org.acme.LogTest::truncates", 1]
     assert (row["target"], row["build"], row["commit"], row["branch"]) == ("acme", "1a2b", "1a2b", "main")
+    assert (row["headline"], row["duration_s"], row["duration_unknown"]) == ("expected 5 but was 17", 0.5, None)
+    assert rows["org.acme.LogTest::starts", 1]["verdict"] == "violation"
+    starts = rows["org.acme.LogTest::starts", 1]
+    assert (starts["duration_s"], starts["duration_unknown"]) == (0.0, True)
+    assert len({row["report"] for row in rows.values()}) == 1
     findings = store.read(FINDINGS).to_pylist()
     assert {row["masked"] for row in findings if "truncates" in row["test"]} == {"expected <n> but was <n>"}
-    assert len({row["signature"] for row in findings if "truncates" in row["test"]}) == 1
+
+
+def test_a_file_without_times_is_added_once_whatever_its_own_time(tmp_path: Path) -> None:
+    path = tmp_path / "TEST-a.xml"
+    path.write_text(UNDATED)
+    store = Store.create(str(tmp_path / "store"))
+    added = []
+    for day in (1, 40):
+        os.utime(path, (day * 86_400 + 1_700_000_000,) * 2)
+        added.append(add(store, path, Origin()))
+    assert added == [1, 0] and not any(state.problems for state in check(store))
+
+
+def test_copies_do_no_damage(tmp_path: Path) -> None:
+    for name in ("a", "b"):
+        (tmp_path / name).mkdir()
+        (tmp_path / name / "r.xml").write_text(JUNIT)
+    store = Store.create(str(tmp_path / "store"))
+    (tmp_path / "reports").mkdir()
+    for name in ("a", "b"):
+        (tmp_path / name).rename(tmp_path / "reports" / name)
+    assert add(store, tmp_path / "reports", Origin()) == 5
+    assert not any(state.problems for state in check(store))
+
+
+def test_the_commit_of_the_job_counts_unless_reports_have_theirs(tmp_path: Path) -> None:
+    for name, text in (("1a2b", JUNIT), ("other", UNDATED)):
+        (tmp_path / "runs" / name).mkdir(parents=True)
+        (tmp_path / "runs" / name / "r.xml").write_text(text)
+    found = read_junit(tmp_path / "runs", Reading(commit_from=CommitFrom.parse("path:^([0-9a-f]{4})/")))
+    of_job = Origin(ci_commit="9f9f")
+    assert {of_job.of(case.build).build for case in found.cases} == {"1a2b", "9f9f"}
+    in_reports = Origin(ci_commit="9f9f", in_reports=True)
+    assert {in_reports.of(case.build).build for case in found.cases} == {"1a2b", None}
