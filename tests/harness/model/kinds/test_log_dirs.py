@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from fencepost.harness.model.comparison import compare
-from fencepost.harness.model.kind import Question
+from fencepost.harness.model.kind import Question, Scope
 from fencepost.harness.model.kinds import KINDS
 from fencepost.harness.model.sent import Checkpoint, Description
 
@@ -56,3 +56,17 @@ def test_a_broker_with_a_failed_directory_says_nothing_and_internal_and_future_l
     whole = directory(0, ("t", False), ("u", True), ("__consumer_offsets", False), ("__cluster_metadata", False))
     assert kind.read(question, {"results": [whole]}) == {"broker 4": ["t-0"]}
     assert kind.read(question, {"results": [whole, directory(56)]}) is None
+
+
+def test_a_broker_describes_its_own_logs_and_a_list_of_reassignments_assigns_none() -> None:
+    [question] = KINDS["log directories"].questions(Scope(node_id=4))
+    assert question.scope == ["broker 4"]
+    looks = [
+        Description("assignments", "n", {"t-0": [4]}, 1.0, 1.1),
+        Description("assignments", "n", {"t-0": {"from": [4], "to": [5]}}, 1.2, 1.3, ()),
+        Description("log directories", "n4", {"broker 4": []}, 1.4, 1.5, ["broker 4"]),
+    ]
+    [problem] = compare([], [Checkpoint("end", looks[:1] + looks[2:])]).problems
+    assert problem.requirement == "MDL-16"
+    found = [each.requirement for each in compare([], [Checkpoint("end", looks)]).problems]
+    assert "MDL-16" in found

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from fencepost.harness.model.comparison import compare
 from fencepost.harness.model.kind import Question, Scope
 from fencepost.harness.model.kinds import KINDS
-from fencepost.harness.model.kinds.settings import ALL_BROKERS, APPEND, BROKER, DELETE, GROUP, SET, SUBTRACT, TOPIC
+from fencepost.harness.model.kinds.settings import ALL_BROKERS, ANY, APPEND, BROKER, DELETE, GROUP, SET, SUBTRACT, TOPIC
 from fencepost.harness.model.sent import Checkpoint, Description, Sent
 from fencepost.harness.model.worlds import State
 from tests.harness.model.histories import Cluster
@@ -186,3 +186,60 @@ def test_groups_are_asked_for_once_a_request_named_them() -> None:
     default = {"name": "y", "value": "2", "config_source": 5, "is_sensitive": False, "synonyms": []}
     group = {"resource_name": "g", "error_code": 0, "configs": [given, default]}
     assert kind.read(question, {"results": [group]}) == {"g": {"x": "1"}}
+
+
+def setting(name: str, value: str | None, source: int, *synonyms: tuple[str, str, int]) -> dict[str, Any]:
+    return {
+        "name": name,
+        "value": value,
+        "config_source": source,
+        "is_sensitive": value is None,
+        "synonyms": [{"name": each, "value": of_it, "source": from_} for each, of_it, from_ in synonyms],
+    }
+
+
+@pytest.mark.requirement("MDL-04")
+def test_a_broker_describes_its_own_settings_and_below_them_those_of_all() -> None:
+    kind = KINDS["broker settings"]
+    of_all, own = kind.questions(Scope(node_id=4))
+    assert (of_all.scope, own.scope) == ([ALL_BROKERS], ["broker 4", ALL_BROKERS])
+    both = setting("x", "1", 2, ("x", "1", 2), ("x", "2", 3), ("x", "3", 5))
+    broker = {"resource_name": "4", "error_code": 0, "configs": [both, setting("y", "9", 5, ("y", "9", 5))]}
+    assert kind.read(own, {"results": [broker]}) == {"broker 4": {"x": "1"}, ALL_BROKERS: {"x": "2"}}
+    every = {"resource_name": "", "error_code": 0, "configs": [setting("x", "2", 3, ("x", "2", 3))]}
+    assert kind.read(of_all, {"results": [every]}) == {ALL_BROKERS: {"x": "2"}}
+
+
+@pytest.mark.requirement("MDL-04")
+def test_a_setting_with_another_value_in_effect_is_described_with_it_and_a_hidden_one_with_any() -> None:
+    kind = KINDS["broker settings"]
+    [*_, own] = kind.questions(Scope(node_id=4))
+    configs = [setting("x", "5", 2, ("x", "1", 2)), setting("secret", None, 2, ("secret", "", 2))]
+    answer = {"results": [{"resource_name": "4", "error_code": 0, "configs": configs}]}
+    seen = kind.read(own, answer)
+    assert seen is not None
+    assert seen["broker 4"].pop("secret") == ANY
+    assert seen["broker 4"] == {"x": "1", "x in effect": "5"}
+    sent = [done(altered(BROKER, "4", change("secret", SET, "word")))]
+    begin: dict[str, Any] = {"broker 4": {}}
+    assert not compare(sent, looks("broker settings", begin, {"broker 4": {"secret": ANY}})).problems
+    assert compare(sent, looks("broker settings", begin, begin)).problems
+
+
+@pytest.mark.requirement("MDL-03")
+def test_topics_but_internal_ones_are_asked_for_and_one_deleted_by_its_id_has_no_settings() -> None:
+    kind = KINDS["topic settings"]
+    [question] = kind.questions(Scope(topics=["__consumer_offsets", "t"]))
+    assert question.scope == ["t"]
+    assert list(kind.questions(Scope(topics=["__consumer_offsets"]))) == []
+    seen: tuple[dict[str, Any], ...] = {"t": {"x": "1"}, "u": {"x": "1"}}, {"u": {"x": "1"}}
+    body = {"topics": [{"name": None, "topic_id": "of t"}]}
+
+    def deleted(*answers: tuple[str, str | None]) -> Sent:
+        parts = [{"topic_id": id, "name": name, "error_code": 0} for id, name in answers]
+        return Sent("delete_topics", body, 1.0, 1.1, {"responses": parts})
+
+    assert not compare([deleted(("of t", "t"))], looks("topic settings", *seen)).problems
+    assert compare([deleted(("of t", "u"))], looks("topic settings", *seen)).problems
+    assert not compare([deleted(("of t", None))], looks("topic settings", *seen)).problems
+    assert compare([deleted(("of t", "t"))], looks("topic settings", seen[0], seen[0])).problems

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from fencepost.harness.model.comparison import compare
-from fencepost.harness.model.kind import Question
+from fencepost.harness.model.kind import Question, Scope
 from fencepost.harness.model.kinds import KINDS
 from fencepost.harness.model.kinds.topics import Topic
 from fencepost.harness.model.sent import Checkpoint, Description, Sent
@@ -139,3 +139,21 @@ def test_a_broker_that_knows_no_broker_does_not_serve_and_says_nothing() -> None
         assert KINDS[kind].read(question, {"brokers": [broker], "topics": [topic]}) == seen
         assert KINDS[kind].read(question, {"brokers": [], "topics": []}) is None
         assert KINDS[kind].read(question, {"brokers": [broker], "topics": [{**topic, "error_code": 5}]}) is None
+
+
+def test_a_broker_that_does_not_serve_now_says_nothing_and_internal_topics_do_not_count() -> None:
+    kind = KINDS["topics"]
+    question = next(kind.questions(Scope()))
+    parts = [{"name": name, "error_code": 0, "partitions": [{}, {}]} for name in ("t", "__consumer_offsets")]
+    assert kind.read(question, {"brokers": [{}], "topics": parts}) == {"t": [None, 2]}
+    assert kind.read(question, {"brokers": [], "topics": parts}) is None
+    assert kind.read(question, {"brokers": [{}], "topics": [{**parts[0], "error_code": 5}]}) is None
+    assert kind.says(Topic(None, None)) == "partitions of unknown number"
+
+
+def test_a_description_without_an_id_keeps_the_one_that_is_known() -> None:
+    looks = [
+        Checkpoint(str(t), [Description("topics", "n", {"t": [id, 2]}, t, t)]) for t, id in enumerate(("a", None, "b"))
+    ]
+    assert compare([], looks[:2]).problems == []
+    assert [each.object for each in compare([], looks).problems] == ["t"]
