@@ -141,7 +141,7 @@ class Topics(Kind):
             case "create_partitions":
                 for topic in sent.body["topics"]:
                     yield _Growth(topic["name"], code(topic["name"]), topic["count"])
-            case "delete_topics":
+            case _:
                 yield from _deletions(sent, answers, objects)
 
 

@@ -115,6 +115,7 @@ def test_each_single_wrong_description_is_refused(seed: int, how: str) -> None:
             {"resource_name_filter": "ab", "pattern_type_filter": MATCH},
             {("ab", "literal"), ("ab", "prefixed"), ("a", "prefixed"), ("*", "literal")},
         ),
+        ({"pattern_type_filter": MATCH}, {(each.name, each.pattern) for each in map(Entry.of, ENTRIES)}),
         ({"pattern_type_filter": PREFIXED}, {("a", "prefixed"), ("ab", "prefixed"), ("*", "prefixed")}),
         ({"resource_name_filter": "a", "principal_filter": "User:other"}, set()),
         ({"resource_name_filter": "a", "operation": 4}, set()),
@@ -173,6 +174,9 @@ def test_a_deletion_without_an_answer_may_hit_an_entry_that_was_created_after_it
     assert compare([created], looks((), ())).problems
 
 
-def test_a_node_without_an_authorizer_says_nothing() -> None:
+def test_a_node_lists_its_entries_and_without_an_authorizer_it_says_nothing() -> None:
     kind = KINDS[KIND]
+    acl = {key: value for key, value in entry("ab").items() if not key.startswith("resource")}
+    resource = {"resource_type": 2, "resource_name": "ab", "pattern_type": LITERAL, "acls": [acl]}
+    assert kind.read(next(iter(kind.questions(Scope()))), {"error_code": 0, "resources": [resource]}) == {MINE: THERE}
     assert kind.read(next(iter(kind.questions(Scope()))), {"error_code": 54, "resources": []}) is None

@@ -265,3 +265,25 @@ def test_the_list_names_origin_and_target_and_the_partitions_that_do_not_move() 
     assert kind.read(question, {"error_code": 41, "topics": []}) is None
     assert kind.state(None) == SETTLED
     assert kind.says(Assignment((4,), (5,))) == "4, on its way to 5"
+
+
+def test_a_partition_that_is_not_there_is_not_moved() -> None:
+    assert [each.object for each in compare([moved([6, 5])], looks({}, {})).problems] == ["t-0"]
+    assert not compare([moved([6, 5], code=3)], looks({}, {})).problems
+
+
+def test_the_last_step_of_a_move_may_still_be_listed_though_it_moves_nothing() -> None:
+    after, ends = {"t-0": [6, 5]}, {"t-0": {"from": [5, 6], "to": [6, 5]}}
+    assert not compare([moved([6, 5])], [*listed({"t-0": [4, 5]}), *later(after), *later(ends, 3.0, ())]).problems
+    elsewhere = {"t-0": {"from": [5, 7], "to": [7, 5]}}
+    assert compare([moved([6, 5])], [*listed({"t-0": [4, 5]}), *later(after), *later(elsewhere, 3.0, ())]).problems
+
+
+def later(seen: Mapping[str, Any], t: float = 2.0, scope: Sequence[str] | None = None) -> list[Checkpoint]:
+    return [Checkpoint(f"at {t}", [Description("assignments", "n", seen, t, t + 0.1, scope)])]
+
+
+def test_the_deletion_of_a_topic_leaves_the_partitions_of_others_where_they_are() -> None:
+    deleted = sent("delete_topics", {"topic_names": ["t"]}, {"responses": [{"name": "t", "error_code": 0}]})
+    assert not wrong([deleted], {"t-0": [4], "u-0": [5]}, {"u-0": [5]})
+    assert wrong([deleted], {"t-0": [4], "u-0": [5]}, {}) == ["u-0"]

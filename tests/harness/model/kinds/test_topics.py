@@ -157,3 +157,13 @@ def test_a_description_without_an_id_keeps_the_one_that_is_known() -> None:
     ]
     assert compare([], looks[:2]).problems == []
     assert [each.object for each in compare([], looks).problems] == ["t"]
+
+
+def test_topics_that_brokers_create_by_themselves_are_not_followed() -> None:
+    topics = [{"name": name, "num_partitions": 1, "assignments": []} for name in ("__consumer_offsets", "t")]
+    answers = [{"name": each["name"], "error_code": 0} for each in topics]
+    created = Sent("create_topics", {"topics": topics}, 0.2, 0.3, {"topics": answers})
+    looks = [
+        Checkpoint(str(t), [Description("topics", "n", seen, t, t)]) for t, seen in enumerate(({}, {"t": [None, 1]}))
+    ]
+    assert compare([created], looks).problems == []
