@@ -201,7 +201,7 @@ def one_broker(rng: random.Random, cluster: BreakableCluster) -> Aim:
 
 def one_holder(rng: random.Random, cluster: BreakableCluster) -> Aim:
     """Aim at one broker that holds at least one partition."""
-    if rng.random() < 0.5:
+    if rng.random() < 0.5 or not cluster.holders:
         return Aim(f"leader:{rng.choice(cluster.partitions)}", 1, "brokers")
     name = rng.choice(cluster.holders)
     return Aim(name, 1, "brokers", (name,))

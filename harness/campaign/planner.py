@@ -33,14 +33,15 @@ from fencepost.harness.campaign.operations.operation import Operation
 from fencepost.harness.campaign.operations.requests import ONLY_KAFKA
 from fencepost.harness.campaign.operations.upgrades import final_steps
 from fencepost.harness.campaign.script import Script
-from fencepost.harness.campaign.settling import FrequentSnapshots, FrequentSnapshotsOfTheDraft, controller_restarted
+from fencepost.harness.campaign.second_time import again
+from fencepost.harness.campaign.settling import FrequentSnapshots, FrequentSnapshotsOfTheDraft
 from fencepost.harness.checkers.owed import every_run, every_workload
 from fencepost.harness.cluster.availability import unavailable_reason
 from fencepost.harness.plan.model import Acknowledged, Coverage, FaultProven, NodeSettings, Plan
 from fencepost.harness.targets.file import TargetFile
 from fencepost.harness.targets.registry import load, reference_of
 
-VERSION = 16
+VERSION = 17
 """The version of the plans that seeds stand for. It rises with every change of this package that makes other plans of
 the same seeds. A new feature makes other plans too: the record of a run is its plan file, not its seed."""
 
@@ -54,7 +55,7 @@ DUPLICATES = 0.3
 IN_A_ROW = (1, 2, 3, 5)
 """Numbers of operations one after the other: they take milliseconds, where a fault takes seconds."""
 AGAIN = 0.35
-"""The fraction of operations on a whole cluster that come a second time, after a failover of the controller."""
+"""The fraction of operations on a whole cluster that come a second time, after a failover, a restart, or a refusal."""
 UNDER_A_FAULT = 0.7
 """The fraction of operations before which no fault is healed, of those that follow a fault."""
 DEADLINE_MS = 240_000
@@ -299,20 +300,12 @@ def _add(rng: random.Random, script: Script, moves: Sequence[Move]) -> str | Non
     """Add a move, chosen by the weights. One that has no place in the script gives way to another."""
     weights = [move.weight for move in moves]
     for _ in range(TRIES):
-        move = rng.choices(moves, weights=weights)[0]
+        before, move = len(script.steps), rng.choices(moves, weights=weights)[0]
         if (title := move.add(script)) is not None:
             if isinstance(move, Operation) and script.undisturbed and rng.random() < AGAIN:
-                return "; ".join(filter(None, [title, _again(script, move)]))
+                return "; ".join(filter(None, [title, again(script, move, script.steps[before:])]))
             return title
     return None
-
-
-def _again(script: Script, move: Move) -> str | None:
-    """Add an operation of the same kind after a failover: a second change meets what the first one left."""
-    if script.cluster.target.dialect.has_controllers:
-        script.steps += controller_restarted(script)
-    script.await_whole()
-    return move.add(script)
 
 
 def _requirements(file: TargetFile, script: Script) -> tuple[str, ...]:

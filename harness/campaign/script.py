@@ -275,7 +275,7 @@ class Script:
         how = self.rng.choices(("short", "about a lease", "long"), weights=(3, 3, 4))[0]
         low, high = {"short": (0.1, 0.7), "about a lease": (0.8, 1.3), "long": (1.4, 2.5)}[how]
         ms = round(self.rng.uniform(low, high) * lease, -1)
-        self.steps.append(Hold(as_=f"held-{number}", after=f"{held.name}.proven", ms=int(ms)))
+        self.steps.append(Hold(as_=f"held-{held.name}", after=f"{held.name}.proven", ms=int(ms)))
 
     def _created(self, name: str, node: str) -> Sequence[Step]:
         """Return that a topic is created through the node, and deleted.
@@ -348,8 +348,8 @@ class Script:
         self.held.remove(held)
         if held.fault.restart_when_healed:
             self.steps += [
-                Shutdown(as_=f"end-{number}", nodes=held.fault.aim.refs, within_ms=self.cluster.liveness_timeout_ms),
-                Start(as_=f"again-{number}", nodes=held.fault.aim.refs),
+                Shutdown(as_=f"end-{held.name}", nodes=held.fault.aim.refs, within_ms=self.cluster.liveness_timeout_ms),
+                Start(as_=f"again-{held.name}", nodes=held.fault.aim.refs),
             ]
 
     def await_whole(self) -> None:

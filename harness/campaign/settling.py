@@ -63,8 +63,7 @@ def settling(rng: random.Random, script: Script) -> Iterator[Step]:
         yield from controller_restarted(script)
     elif how == "brokers restarted":
         for broker in cluster.brokers:
-            yield Shutdown(as_=script.name("stopped"), nodes=broker, within_ms=within_ms)
-            yield Start(as_=script.name("restarted"), nodes=broker)
+            yield from broker_restarted(script, broker)
             yield Converged(as_=script.name("whole"), within_ms=within_ms, expect=_comes_back())
     else:
         controllers = () if cluster.uses_zookeeper else tuple(set(cluster.quorum) - set(cluster.brokers))
@@ -83,12 +82,18 @@ def controller_restarted(script: Script) -> Iterator[Step]:
     yield Start(as_=script.name("restarted"), nodes=f"${bound}")
 
 
+def broker_restarted(script: Script, broker: str) -> Iterator[Step]:
+    """Yield that one broker is restarted."""
+    yield Shutdown(as_=script.name("stopped"), nodes=broker, within_ms=script.cluster.liveness_timeout_ms)
+    yield Start(as_=script.name("restarted"), nodes=broker)
+
+
 def restarted(script: Script, node: str) -> Iterator[Step]:
     """Yield a restart of the node that has a role now, and the wait for a whole cluster."""
     within_ms, bound = script.cluster.liveness_timeout_ms, script.name("restarts")
     yield Bind(as_=bound, node=node)
     yield Shutdown(as_=script.name("ended"), nodes=f"${bound}", within_ms=within_ms)
-    yield Start(as_=script.name("again"), nodes=f"${bound}")
+    yield Start(as_=script.name("started"), nodes=f"${bound}")
     yield Converged(as_=script.name("whole"), within_ms=within_ms, expect=_comes_back())
 
 

@@ -182,6 +182,7 @@ class TargetFile(PlanModel):
 
     _own_folder: Path = PrivateAttr(default=Path())
     _missing_features: frozenset[str] = PrivateAttr(default=frozenset())
+    _release: str = PrivateAttr(default="")
 
     def placed(self, own: Path) -> Self:
         """Return the file as it was read from the folder `own`, with whole paths."""
@@ -243,12 +244,18 @@ class TargetFile(PlanModel):
                 "capabilities": capabilities,
             }
         )
+        found._release = version
         found._missing_features = frozenset(
             name
             for name, served_by in self.features.items()
             if not all(within(release, served_by) for release in releases or (version,))
         )
         return found
+
+    @property
+    def release(self) -> str:
+        """The version for which this file was read."""
+        return self._release or self.version
 
     @property
     def missing_features(self) -> frozenset[str]:

@@ -44,7 +44,7 @@ OPERATIONS = (ALL, 3, 4, 6, 7, 8, 10, 11)
 NAMES = ("acl", "acl-a", "acl-ab", "acl-" + "b" * (LONGEST - 4), "acl-ä b/*")
 """Names of resources, of which some are the beginning of others. One is as long as that of a topic can be, and one is
 none that a topic can have."""
-PRINCIPALS = ("User:alice", "User:*", "User:CN=alice,OU=a b")
+PRINCIPALS = ("User:alice", "User:*", "User:CN=alice,OU=a b", "User:" + "p" * 1000)
 HOSTS = ("*", "192.0.2.1")
 FOR_ALL = {
     "resource_type": TOPIC,

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from fencepost.faults.capabilities import Capability
 from fencepost.harness.campaign.operations.mistakes import Mistake, MistakenRequests
-from fencepost.harness.campaign.operations.operation import GeneratedOperation, Operation, asked
+from fencepost.harness.campaign.operations.operation import GeneratedOperation, Operation, asked, short
 from fencepost.harness.campaign.operations.requests import ONLY_KAFKA, api
 from fencepost.harness.plan.base import release_range
 from fencepost.harness.plan.steps import Step
@@ -21,7 +21,8 @@ if TYPE_CHECKING:
 RELEASES: Mapping[str, Releases] = {"apache-kafka": ">=3.5", "apache-kafka-zk": ">=2.7"}
 ALTER = "alter_user_scram_credentials"
 SHARED = "scram-user"
-"""A user whose credentials several operations change."""
+"""A user whose credentials several operations change, as those of the long one."""
+LONG_USER = "u" * 1000
 MECHANISMS = (1, 2)
 ITERATIONS = (4096, 4097, 8192, 16384)
 """The fewest that there may be, the most, and some in between."""
@@ -51,17 +52,17 @@ class ChangeCredentials(_OfCredentials):
     at_end = True
 
     def generate(self, rng: random.Random, script: Script) -> GeneratedOperation:
-        user = rng.choice((SHARED, script.name("scram-user")))
+        user = rng.choice((SHARED, script.name("scram-user"), LONG_USER))
         mechanism, there = rng.choice(MECHANISMS), False
         steps: list[Step] = []
         for _ in range(rng.randint(1, MOST)):
             deletes = rng.random() < 0.4
             body = deletion(user, mechanism) if deletes else upsertion(user, mechanism, rng.choice(ITERATIONS))
             for _ in range(rng.choice((1, 2))):
-                how = asked(rng, script, certain=not deletes or (there and user != SHARED))
+                how = asked(rng, script, certain=not deletes or (there and user not in (SHARED, LONG_USER)))
                 steps.append(api(script, "delete" if deletes else "give", how, ALTER, body))
                 there = not deletes and how.expect is not None
-        return GeneratedOperation(f"credentials of {user} changed by {len(steps)} requests", tuple(steps))
+        return GeneratedOperation(f"credentials of {short(user)} changed by {len(steps)} requests", tuple(steps))
 
 
 class MistakenCredentials(MistakenRequests, _OfCredentials):

@@ -21,7 +21,8 @@ from fencepost.harness.campaign.operations.requests import (
     must,
     never,
 )
-from fencepost.harness.campaign.topics import LONGEST
+from fencepost.harness.campaign.topics import LONGEST, Existence
+from fencepost.harness.plan.dialect import Dialect
 from fencepost.harness.targets.releases import Releases
 
 if TYPE_CHECKING:
@@ -34,6 +35,9 @@ TOO_MANY = 9
 ILLEGAL_NAMES = ("", ".", "..", "a b", "a/b", "ä", "n" * (LONGEST + 1))
 TOGETHER = 4
 """Mistakes of one operation, at most."""
+SWAPPED = str.maketrans("._", "_.")
+"""Two names that differ in dots and underscores only would share the names of their metrics. KIP-631 has no such
+rule."""
 METADATA_LOG = "__cluster_metadata"
 """The log of the controllers, which no topic may share its name and its directory with."""
 
@@ -111,6 +115,12 @@ class MistakenTopic(MistakenRequests):
         for replicas in (known.replicas, TOO_MANY):
             yield _creation(f"{known.name} created again with {replicas} replicas", known.name, replicas, (36,))
         yield _creation(f"a topic of {TOO_MANY} replicas", "too-many", TOO_MANY, (38,))
+        for number in (0, -2):
+            yield _creation(f"a topic of {number} replicas", "too-few", number, (38,))
+            yield _creation(f"a topic of {number} partitions", "too-few", 1, (37,), partitions=number)
+            yield _growth(f"{number} partitions for {known.name}", known.name, number, (37,))
+        if (like := _collides(rng, script)) is not None:
+            yield _creation(f"the name `{short(like)}`, which one has but for dots", like, 1, (17,))
         name = rng.choice(ILLEGAL_NAMES)
         yield _creation(f"the name `{short(name)}`", name, 1, (17,))
         if not script.cluster.uses_zookeeper:
@@ -131,8 +141,22 @@ class UnknownTopicId(MistakenRequests):
         yield Mistake("metadata of an id that no topic has", "metadata", body, (3, 42, 100), of_any=True)
 
 
-def _creation(title: str, name: str, replicas: int, errors: tuple[int, ...]) -> Mistake:
-    topic = {"name": name, "num_partitions": 1, "replication_factor": replicas, "assignments": [], "configs": []}
+def _collides(rng: random.Random, script: Script) -> str | None:
+    """Return a name that collides with that of a topic which is certainly there, where the target refuses these."""
+    dialect = script.cluster.target.dialect
+    names = [each.name for each in script.topics.values() if each.existence is Existence.CERTAIN]
+    dotted = [name for name in names if set(name) & set("._") and name.translate(SWAPPED) not in names]
+    return rng.choice(dotted).translate(SWAPPED) if dotted and dialect is not Dialect.KIP_631 else None
+
+
+def _creation(title: str, name: str, replicas: int, errors: tuple[int, ...], partitions: int = 1) -> Mistake:
+    topic = {
+        "name": name,
+        "num_partitions": partitions,
+        "replication_factor": replicas,
+        "assignments": [],
+        "configs": [],
+    }
     return Mistake(title, "create_topics", {"topics": [topic], "timeout": 5000, "validate_only": False}, errors)
 
 

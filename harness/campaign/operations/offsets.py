@@ -27,6 +27,8 @@ MOST_METADATA = 4096
 LIMITS = (0, 1, 2**31 - 1, 2**31, 2**63 - 1)
 NEGATIVE = (-1, -2, -(2**63))
 """Offsets that clients do not send. No document says what a coordinator does with them, so nothing is claimed of it."""
+LENGTHS = (0, 0, 0, 249, 1000, 10_000)
+"""Characters of the name of a group, at least: no document bounds it, and a string of the protocol has 32,767."""
 METADATA = (0, 1, 255, MOST_METADATA)
 EPOCHS = (-1, 0, 2**31 - 1)
 COMMIT = 7
@@ -76,7 +78,7 @@ class _Client:
     def __init__(self, rng: random.Random, script: Script) -> None:
         self._rng = rng
         self._script = script
-        self._group = script.name("limits-of")
+        self._group = f"{script.name('limits-of')}-".ljust(rng.choice(LENGTHS), "g")
         self._topic = rng.choice(script.cluster.topics)
         self._last: dict[str, Any] | None = None
 

@@ -28,8 +28,9 @@ UNKNOWN = "?"
 NON_EMPTY, NOT_FOUND = 68, 69
 LEAVES, LEAVES_FOR_A_WHILE = -1, -2
 """Epochs of members in heartbeats."""
-SESSION = 45.0
-"""Seconds: the default of `group.consumer.session.timeout.ms`, and of the same of share groups."""
+SESSION = 6.0
+"""Seconds: the shortest `group.consumer.session.timeout.ms` that plans give their nodes. The default is 45, as that of
+share groups."""
 _DESCRIBED_AS = {"consumer_group_describe": CONSUMER, "share_group_describe": SHARE}
 """The protocol of the groups that a request describes; all others are not found."""
 OWED = 0.5

@@ -166,7 +166,7 @@ def test_a_member_is_owed_for_half_of_its_session_and_may_stay_longer() -> None:
     assert problems(joined, look(within, []))
     assert not problems(joined, look(beyond, []))
     assert not problems(joined, look(beyond, [["m", None]]))
-    assert problems([*joined, beat(10, "m", 1)], look(beyond, []))
+    assert problems([*joined, beat(within, "m", 1)], look(beyond, []))
 
 
 def test_a_static_member_keeps_its_place_while_it_is_away_and_another_one_replaces_it() -> None:
