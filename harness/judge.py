@@ -62,6 +62,7 @@ def judge(plan: Plan, journal: Journal, nodes: Path | None = None) -> RunVerdict
         nodes,
         file.dialect,
         broker_settings={**file.settings.all, **file.settings.broker},
+        promises=file.promises,
         pre_vote="pre-vote" not in file.missing_features,
     )
     checkers = checkers_and(added_checkers(file.checkers, file.beside))

@@ -93,10 +93,15 @@ def learns_leader(name: str, broker: str, partition: str, leader: str, expect: E
     return MetadataFrom(as_=name, node=broker, partition=partition, leader=leader, expect=expect)
 
 
-def setup(topic: TopicSpec, *, work: bool) -> list[Step]:
-    """Wait until the intended replica leads, and start the workload. The cluster is whole before any plan begins."""
+def setup(topic: TopicSpec, target: TargetFacts, *, work: bool) -> list[Step]:
+    """Wait until the intended replica leads, if one was, and start the workload.
+
+    The cluster is whole before any plan begins.
+    """
     leader = node_name(topic.assignments[0][0])
-    begin: list[Step] = [LeaderIs(as_="leader-ready", partition=f"{topic.name}-0", is_=leader)]
+    begin: list[Step] = []
+    if target.promises.replication == "isr":
+        begin.append(LeaderIs(as_="leader-ready", partition=f"{topic.name}-0", is_=leader))
     if work:
         begin += [Workload(as_="work", action="start"), WorkloadAcks(as_="working", more=20)]
     return begin

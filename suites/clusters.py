@@ -16,18 +16,20 @@ GUEST_ID = 8
 JOINER_ID = 7
 """The id of a controller that joins a running quorum."""
 
+MOST_REPLICAS = 3
+
 
 def node_id(name: str) -> int:
     return int(name.removeprefix("node-"))
 
 
-def replica_roles(slug: str, seed: int) -> list[str]:
-    """Return the three brokers in the order of the topic's replicas, the leader first, for a scenario by its slug.
+def replica_roles(slug: str, seed: int, ids: Sequence[int] = BROKER_IDS) -> list[str]:
+    """Return the brokers in the order of the topic's replicas, the leader first, for a scenario by its slug.
 
     This order is all that the seed decides. Unless a topology says otherwise, the last broker is the controller in
     ZooKeeper mode.
     """
-    brokers = [node_name(broker) for broker in BROKER_IDS]
+    brokers = [node_name(broker) for broker in ids]
     random.Random(f"{seed}/{slug}").shuffle(brokers)
     return brokers
 
@@ -44,6 +46,14 @@ def topic(replicas: Sequence[str], *, name: str = "t", min_isr: int = 2) -> Topi
     return TopicSpec(
         name=name, assignments=(tuple(map(node_id, replicas)),), config={"min.insync.replicas": str(min_isr)}
     )
+
+
+def promised_topic(target: TargetFacts, brokers: Sequence[str], *, name: str = "t") -> TopicSpec:
+    """Return a topic of one partition with as many replicas as the target promises, up to three."""
+    replicas = [*brokers[:MOST_REPLICAS]] if target.promises.replication == "isr" else [brokers[0]]
+    if len(replicas) > 1:
+        return topic(replicas, name=name, min_isr=len(replicas) - 1)
+    return TopicSpec(name=name, assignments=((node_id(replicas[0]),),))
 
 
 def rotated_topic(replicas: Sequence[str], *, name: str, min_isr: int = 2) -> TopicSpec:
@@ -114,7 +124,10 @@ def smallest_cluster(
     if target.uses_zookeeper:
         elected = None if target.leader_driven else controller
         return zookeeper_cluster(controller=elected, held_back=held_back, more=more)
-    return quorum_cluster(held_back=held_back, more=more)
+    if target.dialect.shows_decisions:
+        return quorum_cluster(held_back=held_back, more=more)
+    services = topologies.services(target.services)
+    return Topology(nodes=(*services, *topologies.brokers(target.brokers, held_back=held_back), *more))
 
 
 def in_racks(topology: Topology, racks: Mapping[str, str] | None = None) -> Topology:

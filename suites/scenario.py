@@ -38,10 +38,11 @@ from fencepost.suites.building import (
     teardown,
     workload_with_losses,
 )
-from fencepost.suites.clusters import replica_roles, scaled_timing, smallest_cluster, topic
+from fencepost.suites.clusters import promised_topic, replica_roles, scaled_timing, smallest_cluster
 from fencepost.suites.expectations import expected_losses
 from fencepost.suites.target_facts import (
     ALL_DESIGNS,
+    ANY,
     LEADER_DRIVEN,
     SHIPPED_QUORUM,
     WITHOUT_ZOOKEEPER,
@@ -113,6 +114,9 @@ class Scenario:
         missing = [capability.value for capability in needs if capability not in target.capabilities]
         if missing:
             return f"{target.reference} is not capable of {', '.join(missing)}"
+        injected = (step.fault for step in self.plan(target, 0).steps if isinstance(step, InjectStep))
+        if unpromised := next(filter(None, map(target.promises.unpromised, injected)), None):
+            return f"{target.reference}: {unpromised}"
         if unserved := sorted(self.workloads - target.workloads):
             return f"{target.reference} serves no {', '.join(unserved)} (`workloads` of its target file)"
         reasons = (unavailable_reason(backend, capability) for capability in needs) if backend else ()
@@ -134,7 +138,7 @@ class Draft:
 
         Unless a topology says otherwise, the last broker is the controller in ZooKeeper mode.
         """
-        return replica_roles(self.scenario.slug, self.seed)
+        return replica_roles(self.scenario.slug, self.seed, self.target.brokers)
 
     @property
     def leader(self) -> str:
@@ -180,10 +184,10 @@ class Draft:
         target, workload = self.target, workload or WorkloadSpec()
         if may_lose:
             workload, deviations = workload_with_losses(target), expected_losses(target, "may")
-        topics = [topic(self.roles)] if topics is None else topics
+        topics = [promised_topic(target, self.roles)] if topics is None else topics
         if framed:
             work = any(producer.topic == topics[0].name for producer in workload.producers)
-            steps = [*setup(topics[0], work=work), *steps, *teardown(work=work), *afterwards]
+            steps = [*setup(topics[0], target, work=work), *steps, *teardown(work=work), *afterwards]
         proofs = [proof(step) for step in steps if isinstance(step, InjectStep)]
         steps = [owed(step, target) for step in steps]
         if target.lacks("idempotence"):
@@ -284,3 +288,5 @@ kraft_scenario = partial(scenario, dialects=SHIPPED_QUORUM)
 replication_v2_scenario = partial(scenario, document=REPLICATION_V2, dialects=LEADER_DRIVEN, levels=PLAIN)
 fault_scenario = partial(scenario, document="Faults", dialects=ALL_DESIGNS)
 """One fault, or a few together, on every design that can be broken so."""
+any_scenario = partial(scenario, document="Faults", dialects=ANY)
+"""A duty of every broker to its clients, whatever is behind it."""

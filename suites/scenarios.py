@@ -12,7 +12,16 @@ from fencepost.suites.target_facts import TargetFacts
 
 SUITES = {
     name: declared_in(f"fencepost.suites.{name}")
-    for name in ("kip_631", "kraft_kips", "internals", "kip_343", "replica_state_event", "replication_v2", "faults")
+    for name in (
+        "kip_631",
+        "kraft_kips",
+        "internals",
+        "kip_343",
+        "replica_state_event",
+        "replication_v2",
+        "faults",
+        "any",
+    )
 }
 """The scenarios of documents, and those of faults, by the name of their folder, which is also a pytest marker."""
 

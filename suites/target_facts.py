@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TypeVar
 
 from fencepost.faults.capabilities import Capability
 from fencepost.harness.plan.base import Expect, release_range
 from fencepost.harness.plan.dialect import Dialect
+from fencepost.harness.plan.promises import Promises
+from fencepost.harness.plan.topologies import BROKER_IDS
 from fencepost.harness.targets.file import RELEASES
 from fencepost.harness.targets.registry import load, load_file
 
@@ -20,6 +22,9 @@ ZOOKEEPER_MODE = frozenset({Dialect.ZOOKEEPER})
 LEADER_DRIVEN = frozenset({Dialect.LEADER_DRIVEN})
 """ZooKeeper holds the metadata, and there is no controller."""
 ALL_DESIGNS = WITHOUT_ZOOKEEPER | ZOOKEEPER_MODE | LEADER_DRIVEN
+"""The decided state can be read."""
+ANY = ALL_DESIGNS | {Dialect.CLIENTS}
+"""Any broker, also one that shows nothing but what it answers to clients."""
 
 _DIALECTS_BY_PREFIX = (
     dict.fromkeys(("K631", "D631", "K853"), WITHOUT_ZOOKEEPER)
@@ -50,6 +55,10 @@ class TargetFacts:
     """The kinds of clients, beyond produce and fetch, that this release serves: groups, transactions ..."""
     timeout_factor: int = 1
     """Its protocol timeouts, as a multiple of those of the reference cluster."""
+    brokers: tuple[int, ...] = BROKER_IDS
+    """The ids of the brokers of its clusters."""
+    services: tuple[str, ...] = ()
+    promises: Promises = field(default_factory=Promises)
     missing_features: frozenset[str] = frozenset()
     """The features of clients (`features:` of the target file) that this release does not serve."""
 
@@ -73,6 +82,9 @@ class TargetFacts:
             releases=releases,
             workloads=frozenset(kind for kind in file.workloads if file.without_workload(kind, version) is None),
             timeout_factor=file.timeout_factor,
+            brokers=file.brokers.ids,
+            services=tuple(file.services),
+            promises=file.promises,
             missing_features=file.missing_features,
         )
 
@@ -96,7 +108,7 @@ class TargetFacts:
 
     def owes(self, requirement: str) -> bool:
         """Return True if the target implements the document that the requirement belongs to."""
-        return self.dialect in _DIALECTS_BY_PREFIX.get(requirement.partition("-")[0], ALL_DESIGNS)
+        return self.dialect in _DIALECTS_BY_PREFIX.get(requirement.partition("-")[0], ANY)
 
     @property
     def follows_its_documents(self) -> bool:

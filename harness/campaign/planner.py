@@ -37,6 +37,7 @@ from fencepost.harness.campaign.second_time import again
 from fencepost.harness.campaign.settling import FrequentSnapshots, FrequentSnapshotsOfTheDraft
 from fencepost.harness.checkers.owed import every_run, every_workload
 from fencepost.harness.cluster.availability import unavailable_reason
+from fencepost.harness.errors import UsageError
 from fencepost.harness.plan.model import Acknowledged, Coverage, FaultProven, NodeSettings, Plan
 from fencepost.harness.targets.file import TargetFile
 from fencepost.harness.targets.registry import load, reference_of
@@ -236,6 +237,11 @@ def fits(feature: Feature, first: Plan) -> bool:
 
 def capabilities_here(file: TargetFile, backend: str) -> frozenset[Capability]:
     """Return what the target, the backend and this machine are capable of."""
+    if not file.dialect.shows_decisions:
+        raise UsageError(
+            f"random plans claim what a visible control plane decided, and {file.name} has `dialect: {file.dialect}`: "
+            f"`fencepost conformance --target {file.name}` runs the scenarios that it owes"
+        )
     return frozenset(each for each in _capabilities(file) if unavailable_reason(backend, each) is None)
 
 

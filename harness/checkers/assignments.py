@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 
 from fencepost.harness.checkers.check import Check
-from fencepost.harness.checkers.checker import checker
+from fencepost.harness.checkers.checker import Need, checker
 from fencepost.harness.checkers.control import TopicPartition
 from fencepost.harness.checkers.topics_at_end import TopicsAtEnd
 from fencepost.harness.plan.model import Plan
@@ -25,7 +25,7 @@ REPLICAS_AS_ASKED = Check(
 )
 
 
-@checker(REPLICAS_AS_ASKED, rank=62, every_run=True, rests_on=["state:partition"])
+@checker(REPLICAS_AS_ASKED, rank=62, needs=[Need.REPLICAS], every_run=True, rests_on=["state:partition"])
 def replicas_as_asked(plan: Plan, journal: Journal, topics: TopicsAtEnd) -> Finding:
     """Judge the decided states of partitions that no step creates anew or moves. Linear in the journal."""
     given = fixed_replicas(plan, topics)

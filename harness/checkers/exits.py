@@ -143,6 +143,8 @@ def _reason(exited: Event, plan: Plan, journal: Journal) -> str:
         return of_machine
     if "zookeeper" in roles:
         return "it is a ZooKeeper server"
+    if "service" in roles:
+        return "it is a service"
     if not any((event.node or event.id) == exited.id for event in journal.of("node", "started")):
         return "the journal does not have its start"
     if exited.t < min((event.t for event in journal.of("step", "begin")), default=inf):

@@ -30,7 +30,7 @@ ONE_CONTROLLER_IN_ZOOKEEPER = replace(ONE_CONTROLLER, requirement="INT-01", also
 """The same on designs with ZooKeeper, whose document states it as well."""
 
 
-@checker(ONE_LEADER, rank=70, every_run=True, rests_on=["state:partition"])
+@checker(ONE_LEADER, rank=70, needs=[Need.FENCING], every_run=True, rests_on=["state:partition"])
 def one_leader(control: ControlHistory) -> Finding:
     """Judge that each leader epoch had one leader. A view without a leader (-1) contradicts none."""
     first: dict[tuple[TopicPartition, tuple[int, int]], PartitionObservation] = {}
@@ -56,7 +56,7 @@ def one_leader(control: ControlHistory) -> Finding:
     )
 
 
-@checker(EPOCHS_GROW, rank=71, every_run=True, rests_on=["state:partition"])
+@checker(EPOCHS_GROW, rank=71, needs=[Need.FENCING], every_run=True, rests_on=["state:partition"])
 def leader_epochs_grow(control: ControlHistory) -> Finding:
     """Judge that leader epochs grow in the views of one process of one node; a restarted process may know less."""
     last: dict[tuple[str, int, TopicPartition], PartitionObservation] = {}
@@ -85,7 +85,14 @@ def leader_epochs_grow(control: ControlHistory) -> Finding:
     )
 
 
-@checker(LAWFUL_ISR, rank=72, every_run=True, rests_on=["state:partition"], counts=["state:partition"])
+@checker(
+    LAWFUL_ISR,
+    rank=72,
+    needs=[Need.DECISIONS],
+    every_run=True,
+    rests_on=["state:partition"],
+    counts=["state:partition"],
+)
 def lawful_isr(
     control: ControlHistory,
     assigned: Mapping[TopicPartition, tuple[int, ...]],

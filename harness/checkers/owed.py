@@ -54,16 +54,19 @@ def judged_requirements(plan: Plan, dialect: Dialect) -> frozenset[str]:
 
 @functools.cache
 def _owed(dialect: Dialect | None, workload: frozenset[Need]) -> tuple[str, ...]:
-    needs = workload | {Need.LOGS} | (frozenset(Need) - _OF_WORKLOADS if dialect is None else _of_dialect(dialect))
+    needs = workload | (frozenset(Need) - _OF_WORKLOADS if dialect is None else _of_dialect(dialect))
     return _in_order(
         rule for each in checkers() if each.every_run and each.needs <= needs for rule in each.requirements
     )
 
 
 def _of_dialect(dialect: Dialect) -> frozenset[Need]:
-    if not dialect.has_controllers:
-        return frozenset()
-    return frozenset({Need.CONTROLLERS, Need.ZOOKEEPER if dialect.uses_zookeeper else Need.QUORUM})
+    needs = {Need.FENCING, Need.REPLICAS}
+    if dialect.shows_decisions:
+        needs |= {Need.LOGS, Need.DECISIONS}
+    if dialect.has_controllers:
+        needs |= {Need.CONTROLLERS, Need.ZOOKEEPER if dialect.uses_zookeeper else Need.QUORUM}
+    return frozenset(needs)
 
 
 def _needs(workload: WorkloadSpec) -> frozenset[Need]:

@@ -26,6 +26,7 @@ from fencepost.harness.checkers.topic_requests import TopicRequest, topic_reques
 from fencepost.harness.checkers.topics_at_end import TopicsAtEnd, read_topics
 from fencepost.harness.plan.dialect import Dialect
 from fencepost.harness.plan.model import Plan
+from fencepost.harness.plan.promises import Promises
 from fencepost.results.records.journal import Journal
 from fencepost.results.records.verdict import Finding
 
@@ -42,6 +43,7 @@ class RecordedRun:
     """Those of the target for all brokers."""
     pre_vote: bool = True
     """Without it, a voter that was away deposes the controller when it comes back (KIP-996)."""
+    promises: Promises = field(default_factory=Promises)
     affected: Sequence[AffectedRange] = ()
     """The records that are left out of the histories, since a known mechanism can have lost them."""
 
@@ -61,6 +63,12 @@ class RecordedRun:
                 return self.dialect.has_controllers and not self.dialect.uses_zookeeper
             case Need.ZOOKEEPER:
                 return self.dialect.has_controllers and self.dialect.uses_zookeeper
+            case Need.DECISIONS:
+                return self.dialect.shows_decisions
+            case Need.FENCING:
+                return self.promises.fencing
+            case Need.REPLICAS:
+                return self.promises.replication == "isr"
             case Need.TRANSACTIONS:
                 return bool(self.history.transactions.sessions)
             case Need.GROUPS:
@@ -68,7 +76,7 @@ class RecordedRun:
             case Need.RECREATED_TOPIC:
                 return bool(self.history.recreated)
             case Need.LOGS:
-                return self.nodes is not None
+                return self.nodes is not None and self.dialect.shows_decisions
 
     @cached_property
     def assigned(self) -> Mapping[TopicPartition, tuple[int, ...]]:

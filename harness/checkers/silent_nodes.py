@@ -125,7 +125,7 @@ class _Run:
     def excuse(self, silent: Event) -> str:
         """Return why the silence is not held against the target; empty if nothing explains it."""
         node = next((each for each in self.plan.topology.nodes if each.name == silent.id), None)
-        if node is None or node.duplicate_of is not None or "zookeeper" in node.roles:
+        if node is None or node.duplicate_of is not None or {"zookeeper", "service"} & set(node.roles):
             return "no rule says that such a node comes back"
         if found := OF_THE_MACHINE.search(str(silent.data.get("error", ""))):
             return f"its log says {found[0]!r}"

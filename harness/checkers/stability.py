@@ -224,7 +224,9 @@ def brokers_stay(stability: Stability) -> Finding:
     )
 
 
-@checker(LEADERS_STAY, rank=76, every_run=True, rests_on=["state:controller", "state:partition"])
+@checker(
+    LEADERS_STAY, rank=76, needs=[Need.DECISIONS], every_run=True, rests_on=["state:controller", "state:partition"]
+)
 def leaders_stay(stability: Stability) -> Finding:
     """Judge that a leader that is left alone goes on leading, but for making way for the preferred replica."""
     judged, rows, first = 0, list[tuple[object, ...]](), list[float]()

@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 
 from fencepost.harness.checkers.check import RunCheck
-from fencepost.harness.checkers.checker import checker
+from fencepost.harness.checkers.checker import Need, checker
 from fencepost.harness.checkers.control import TopicLives, TopicPartition, partition_view
 from fencepost.results.records.events import Event
 from fencepost.results.records.journal import Journal
@@ -96,7 +96,7 @@ def measure(journal: Journal) -> list[StaleAnswers]:
 STALE = RunCheck("stale-metadata", "The age of the brokers' metadata is measured and reported; no rule bounds it.")
 
 
-@checker(STALE, rank=79)
+@checker(STALE, rank=79, needs=[Need.DECISIONS])
 def stale_metadata(journal: Journal) -> Finding:
     """Report the age of the brokers' metadata. The verdict is always a pass."""
     found = measure(journal)

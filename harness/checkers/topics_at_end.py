@@ -73,7 +73,8 @@ def read_topics(
     created = {each.topic for each in requests if each.kind == "create" and each.topic is not None}
     promised = dict.fromkeys(planned, -inf)
     for each in sorted(requests, key=attrgetter("t")):
-        if each.kind == "create" and each.acknowledged and each.topic is not None:
+        shows = each.partitions != 0  # nothing would show a topic without partitions
+        if each.kind == "create" and each.acknowledged and each.topic is not None and shows:
             promised.setdefault(each.topic, each.t)
     decided = _Decided()
     decided.read(journal)

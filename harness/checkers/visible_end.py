@@ -1,11 +1,13 @@
 """Visible end: the end of a partition that clients see never goes back (KIP-207).
 
 Two answers of leaders are compared if the second question was asked after the first answer had come, and if it was not
-put to an older leader: a deposed leader may know less. Of topics without ids nothing is known once one is deleted.
+put to an older leader: a deposed leader may know less. Of topics without ids nothing is known once one is deleted, nor
+of those that a condition made and deletes.
 """
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from math import inf
 
 from fencepost.harness.checkers.check import Check, extent
 from fencepost.harness.checkers.checker import LossRole, checker
@@ -42,9 +44,14 @@ def visible_end(
     highest: dict[tuple[TopicPartition, str | None], ShownEnd] = {}
     wrong: list[tuple[ShownEnd, ShownEnd]] = []
     judged = answers = 0
+    removed = {
+        event.data["topic"]: event.t
+        for event in journal.of("op", "invoke")
+        if event.data.get("f") == "admin" and event.data.get("request") == "deleted"
+    }
     for event in journal.of("state"):
         data = event.data
-        if data.get("what") != "end":
+        if data.get("what") != "end" or data["answered"] >= removed.get(data["topic"], inf):
             continue
         at, id = (data["topic"], data["partition"]), data.get("topic_id")
         if id is None and any(data["answered"] >= deletion.asked for deletion in deletions.get(at[0], ())):

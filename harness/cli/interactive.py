@@ -43,7 +43,7 @@ from fencepost.results.records.journal import JournalWriter
 SCENARIO = "interactive"
 """The scenario name in the plan of such a cluster, which gets no verdict."""
 TOPIC = "play"
-"""The topic to produce to: three partitions, each led by a different broker."""
+"""The topic to produce to: as many partitions as brokers, each led by a different one."""
 
 LEASE_MS = 3000
 """Longer than in scenarios: the machine does other work meanwhile, and no scenario waits for a lease to end."""
@@ -52,7 +52,8 @@ LEASE_MS = 3000
 def interactive_plan(target: str, servers: int = 1, backend: str = PROCESS, *, plain: bool = False) -> Plan:
     """Return the plan of a cluster of three brokers and three controllers, or `servers` ZooKeeper servers.
 
-    A duplicate of node-4 is part of it and not started. Disks and clocks can be broken if this machine supports it,
+    Of a target that shows no control plane it has the target's brokers alone. A duplicate of the first broker is part
+    of it, if there can be one, and not started. Disks and clocks can be broken if this machine supports it,
     unless `plain`.
     """
     reference, file = reference_of(target), load(target).file
@@ -61,14 +62,17 @@ def interactive_plan(target: str, servers: int = 1, backend: str = PROCESS, *, p
     def possible(capability: Capability) -> bool:
         return capability in file.capabilities and unavailable_reason(backend, capability) is None
 
-    uses_zookeeper = file.dialect.uses_zookeeper
-    others = topologies.zookeeper_servers(servers) if uses_zookeeper else topologies.controllers()
+    others = (*topologies.services(file.services), *topologies.deciders(file.dialect, servers))
     brokers = topologies.brokers(
+        file.brokers.ids,
         log_dirs=2 if Capability.LOG_DIRS in file.capabilities else 1,
         disk="breakable" if not plain and possible(Capability.DISKS) else "plain",
         clock="own" if not plain and possible(Capability.CLOCK) else "machine",
     )
-    duplicate = topologies.duplicate_of(brokers[0])
+    duplicates = [topologies.duplicate_of(brokers[0])] if Capability.DUPLICATE in file.capabilities else []
+    ids = file.brokers.ids
+    replicas = len(ids) if file.promises.replication == "isr" else 1
+    assignments = tuple((*ids[place:], *ids[:place])[:replicas] for place in range(len(ids)))
     return Plan(
         scenario=SCENARIO,
         title="An interactive cluster",
@@ -76,15 +80,20 @@ def interactive_plan(target: str, servers: int = 1, backend: str = PROCESS, *, p
         seed=0,
         target=reference,
         timing=Timing(lease_ms=lease, session_ms=lease, fence_ms=lease + 1000),
-        topology=Topology(nodes=(*others, *brokers, duplicate)),
-        topics=(TopicSpec(name=TOPIC, assignments=((4, 5, 6), (5, 6, 4), (6, 4, 5))),),
+        topology=Topology(nodes=(*others, *brokers, *duplicates)),
+        topics=(TopicSpec(name=TOPIC, assignments=assignments),),
     )
 
 
 def described(plan: Plan) -> str:
     """Return the nodes that start with the cluster: `3 controllers, 3 brokers`."""
     starting = [node for node in plan.topology.nodes if node.start == "now"]
-    kinds = {"zookeeper": "ZooKeeper server", "controller": "controller", "broker": "broker"}
+    kinds = {
+        "service": "service",
+        "zookeeper": "ZooKeeper server",
+        "controller": "controller",
+        "broker": "broker",
+    }
     counts = {kind: sum(role in node.roles for node in starting) for role, kind in kinds.items()}
     return ", ".join(f"{count} {kind}{'s' * (count > 1)}" for kind, count in counts.items() if count)
 
@@ -208,15 +217,19 @@ def up(options: UpOptions) -> None:
 
 
 def _greet(console: Console, context: Context) -> None:
-    others = "active-controller" if context.references.dialect.has_controllers else "zookeeper"
+    references = context.references
+    first, *others = references.nodes_now("brokers")
+    decider = "active-controller" if references.dialect.has_controllers else "zookeeper"
+    peer = decider if references.dialect.shows_decisions else next(iter(others), "")
+    duplicates = [node.name for node in context.plan.topology.nodes if node.duplicate_of is not None]
     console.print(f"[green]up[/green]       {context.plan.target}, run folder {context.cluster.folder.path}")
     console.print(f"clients  {context.cluster.bootstrap()}   topic {TOPIC}")
     console.print("break it from another terminal:")
     for example in (
         "fencepost status --watch",
-        f"fencepost inject cut --from node-4 --to {others}",
+        *([f"fencepost inject cut --from {first} --to {peer}"] if peer else []),
         f"fencepost inject kill --node leader:{TOPIC}-0",
-        "fencepost inject duplicate --node node-4b",
+        *(f"fencepost inject duplicate --node {name}" for name in duplicates),
         "fencepost faults",
         "fencepost heal",
     ):

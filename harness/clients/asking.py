@@ -12,8 +12,10 @@ from fencepost.harness.clients.raw import NoAnswer, RawConnection
 from fencepost.harness.clients.views import Answer, BrokerView, ControllerView, PartitionView
 from fencepost.harness.network.addresses import Endpoint
 from fencepost.harness.plan.dialect import Dialect
+from fencepost.harness.plan.internal_topics import GROUP_COORDINATOR
 from fencepost.harness.plan.requests.describe_quorum import request_quorum
 from fencepost.harness.plan.requests.metadata import leader_epoch, request_metadata
+from fencepost.harness.wire.versions import FIND_COORDINATOR
 
 SILENT_AFTER = 0.6
 """Seconds without an answer that count as silence."""
@@ -61,11 +63,22 @@ def ask_metadata(connection: RawConnection, topics: Collection[str] | None = Non
             tuple(partition.isr_nodes),
             tuple(getattr(partition, "offline_replicas", ())),
             str(known) if (known := getattr(topic, "topic_id", None)) else None,
+            tuple(partition.replica_nodes),
         )
         for topic in answer.topics
         for partition in topic.partitions
     }
     return BrokerView(Answer.SERVING, frozenset(broker.node_id for broker in answer.brokers), partitions)
+
+
+def ask_coordinator(connection: RawConnection, role: str) -> int | None:
+    """Request the id of the broker that coordinates `coordinator:GROUP` or `transaction-coordinator:ID`.
+
+    Return None if there is none now. Raise NoAnswer.
+    """
+    kind, _, key = role.partition(":")
+    answer = FIND_COORDINATOR.ask(connection, {"key": key, "key_type": int(kind != GROUP_COORDINATOR)})
+    return int(answer.node_id) if answer.error_code is ErrorCode.none else None
 
 
 def ask_controller(connection: RawConnection) -> int:

@@ -13,8 +13,15 @@ from collections.abc import Callable, Collection, Iterable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, replace
 
-from fencepost.harness.clients.asking import SILENT_AFTER, ReconnectingConnection, ask_metadata, ask_quorum
+from fencepost.harness.clients.asking import (
+    SILENT_AFTER,
+    ReconnectingConnection,
+    ask_coordinator,
+    ask_metadata,
+    ask_quorum,
+)
 from fencepost.harness.clients.changes import changes
+from fencepost.harness.clients.described import described_image
 from fencepost.harness.clients.ends import Turns, VisibleEnds, ask_ends, led_by
 from fencepost.harness.clients.login import Credentials
 from fencepost.harness.clients.metadata.fetching import NotLeader, Tail
@@ -71,7 +78,7 @@ class Observer:
 
     Brokers are not asked about `unqueried_topics`: an answer about thousands of partitions would take longer than the
     interval between two queries (`plan/sampled.py`). Of a cluster that `lives_on`, all that was decided before the run
-    counts as one state.
+    counts as one state. Where no control plane is visible, brokers are asked for these `coordinators`.
     """
 
     def __init__(
@@ -82,12 +89,14 @@ class Observer:
         unqueried_topics: frozenset[str] = frozenset(),
         *,
         lives_on: bool = False,
+        coordinators: Collection[str] = (),
     ) -> None:
         self._nodes = nodes
         self._dialect = dialect
         self._journal = journal
         self._unqueried_topics = unqueried_topics
         self._reads_the_past = lives_on
+        self._coordinators = () if dialect.shows_decisions else tuple(coordinators)
         self._changed = threading.Condition()
         self._stopping = threading.Event()
         self._now = Observation()
@@ -107,7 +116,8 @@ class Observer:
             Follower(servers, read, lambda: self._wanted, self._set_tree, self._no_news) if servers else None
         )
         self._threads = [threading.Thread(target=self._guard, args=(self._watch, node)) for node in nodes]
-        self._threads.append(threading.Thread(target=self._guard, args=(self._follow,)))
+        if dialect.shows_decisions:
+            self._threads.append(threading.Thread(target=self._guard, args=(self._follow,)))
 
     @property
     def now(self) -> Observation:
@@ -182,6 +192,7 @@ class Observer:
         if isinstance(view, BrokerView):
             self._set_broker(node.name, view, began)
             self._look_at_ends(node, line, view, began)
+            self._look_at_coordinators(line, view)
         else:
             self._set_controller(node.name, view)
         self._asked[node.name] = began
@@ -192,6 +203,14 @@ class Observer:
         if self._turns[node.name].due(led, began):
             with suppress(NoAnswer):
                 self._ends.ask(node.name, led, lambda: line.ask(lambda connection: ask_ends(connection, led)))
+
+    def _look_at_coordinators(self, line: ReconnectingConnection, view: BrokerView) -> None:
+        for role in self._coordinators if view.answer is Answer.SERVING else ():
+            with suppress(NoAnswer):
+                named = line.ask(lambda connection: ask_coordinator(connection, role))  # noqa: B023  # called here
+                if named is not None and named != self._now.coordinators.get(role):
+                    with self._changed:
+                        self._become(replace(self._now, coordinators={**self._now.coordinators, role: named}))
 
     def _ask_controller(self, connection: RawConnection) -> ControllerView | BrokerView:
         return ask_quorum(connection, self._dialect)
@@ -206,7 +225,9 @@ class Observer:
         with self._changed:
             before = self._now.brokers.get(node)
             after = self._now if view == before else replace(self._now, brokers={**self._now.brokers, node: view})
-            if self._follower is not None and self._dialect.has_controllers:
+            if not self._dialect.shows_decisions:
+                after = replace(after, image=described_image(after.image, after.brokers, self._ids))
+            elif self._follower is not None and self._dialect.has_controllers:
                 self._listed = self._listed.updated(node, view, began)
                 after = replace(after, image=self._listed.applied(after.image))
             self._become(after)

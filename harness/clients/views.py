@@ -36,6 +36,7 @@ class PartitionView:
     isr: tuple[int, ...]
     offline: tuple[int, ...] = ()
     topic_id: str | None = None
+    replicas: tuple[int, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -82,6 +83,8 @@ class ServerView:
 class Observation:
     """All that is known at one instant, by node name; `image` is the controllers' committed log, or ZooKeeper's tree.
 
+    Where no control plane is visible, `image` is what brokers describe to clients (`clients.described`).
+
     The rest is there only where ZooKeeper holds the state: its servers, whether any gave news when last asked, the
     pending requests of the administrator (paths), the requested znodes, None for a missing one, and
     how many requests wait in the queue of each broker, where brokers have queues.
@@ -95,6 +98,9 @@ class Observation:
     pending: tuple[str, ...] = ()
     znodes: Mapping[str, Znode | None] = field(default_factory=dict)
     queues: Mapping[int, int] = field(default_factory=dict)
+    coordinators: Mapping[str, int] = field(default_factory=dict)
+    """The id of the broker that was named last for each `coordinator:GROUP` and `transaction-coordinator:ID`. Only
+    where no control plane is visible."""
 
 
 def active_controller(now: Observation, names: Mapping[int, str]) -> str | None:

@@ -22,7 +22,7 @@ from fencepost.harness.clients.reading import FinalReadResult, Reader, read_alon
 from fencepost.harness.clients.sending import OUTSTANDING, Sender, Tally, send_at_rate
 from fencepost.harness.clients.transactions import TransactionalProducer
 from fencepost.harness.errors import CallHangs, InfrastructureError
-from fencepost.harness.plan.model import ConsumerSpec, MembershipSpec, Plan, ProducerSpec, TransactionSpec
+from fencepost.harness.plan.model import ConsumerSpec, MembershipSpec, Plan, ProducerSpec, TopicSpec, TransactionSpec
 from fencepost.harness.plan.topic_changes import changed_topics, deleted_topics
 from fencepost.results.records.events import CLIENT_ENDED, CLIENT_RESTARTED
 from fencepost.results.records.journal import JournalWriter
@@ -50,8 +50,12 @@ class Workload:
     the values go on, so a value is unique in the run.
     """
 
-    def __init__(self, plan: Plan, journal: JournalWriter, bootstrap: Callable[[str], str]) -> None:
+    def __init__(
+        self, plan: Plan, journal: JournalWriter, bootstrap: Callable[[str], str], *, assigns: bool = True
+    ) -> None:
         self._plan = plan
+        self._assigns = assigns
+        """The brokers take the assignments of the plan; without, topics have as many partitions and replicas."""
         self._journal = journal
         self._bootstrap = bootstrap
         self._partitions = {topic.name: len(topic.assignments) for topic in plan.topics if not topic.prepared}
@@ -80,12 +84,7 @@ class Workload:
         for spec in self._plan.topics:
             if spec.prepared:
                 continue
-            topic = NewTopic(
-                spec.name,
-                len(spec.assignments),
-                replica_assignment=[list(a) for a in spec.assignments],
-                config=spec.config,
-            )
+            topic = self._new_topic(spec)
             op = f"create-{spec.name}"
             base = {"process": "admin", "f": "admin", "request": "create-topic", "topic": spec.name}
             self._journal.write("op", op, "invoke", base)
@@ -97,6 +96,12 @@ class Workload:
                     self._journal.write("op", op, "info", base | {"error": cause.name()})
                     raise InfrastructureError(f"the topic {spec.name} could not be created: {cause.str()}") from error
             self._journal.write("op", op, "ok", base)
+
+    def _new_topic(self, spec: TopicSpec) -> NewTopic:
+        if self._assigns:
+            assignments = [list(replicas) for replicas in spec.assignments]
+            return NewTopic(spec.name, len(assignments), replica_assignment=assignments, config=spec.config)
+        return NewTopic(spec.name, len(spec.assignments), len(spec.assignments[0]), config=spec.config)
 
     def start(self, only: Collection[str] | None = None) -> None:
         """Start the clients of these names, or all that start with the workload. Those that run go on."""

@@ -32,15 +32,20 @@ from fencepost.harness.network.messages import ToxiproxyMessages
 from fencepost.harness.network.sockets import Bypass
 from fencepost.harness.plan.injects import InjectStep
 from fencepost.harness.plan.model import Plan
+from fencepost.harness.targets.file import TargetFile
 from fencepost.harness.targets.target import Installation, Target, new_uuid
 from fencepost.results.records.folder import RunFolder
 from fencepost.results.records.journal import JournalError, JournalWriter
 
+SERVICES_WITHIN = 10.0
+"""Seconds for a service to end by itself, when the cluster has no broker any more."""
 READY_WITHIN = 60.0
 """Seconds from the start of nodes until all of them serve; six JVMs that share two cores with others need many."""
 
 
-def lay_out(plan: Plan, addresses: Addresses) -> Layout:
+def lay_out(plan: Plan, addresses: Addresses, file: TargetFile | None = None) -> Layout:
+    """Place the nodes of a plan. `file` is that of the target, where it has listeners or services of its own."""
+    services = {} if file is None else file.services
     nodes = tuple(
         Node(
             spec.name,
@@ -51,12 +56,15 @@ def lay_out(plan: Plan, addresses: Addresses) -> Layout:
             spec.duplicate_of,
             spec.directory,
             spec.log_dirs,
-            None if "zookeeper" in spec.roles else spec.level or plan.level,
+            None if {"zookeeper", "service"} & set(spec.roles) else spec.level or plan.level,
             clock=spec.clock,
             disk=spec.disk,
             controller_id=spec.controller_id,
             rack=spec.rack,
             settings=tuple(spec.settings.items()),
+            one_listener=file is not None and file.one_listener,
+            service_port=services[spec.name].port if spec.name in services else None,
+            question=services[spec.name].question if spec.name in services else None,
             joins=spec.start == "later" and spec.duplicate_of is None and "controller" in spec.roles,
         )
         for spec in plan.topology.nodes
@@ -89,7 +97,7 @@ class Cluster:
         with self._stack as stack:
             stack.enter_context(Watcher(self.folder.path))
             disks = self._disk_servers = stack.enter_context(DiskServers(self.folder, self._mount_options()))
-            spec = EnvironmentSpec(self.folder, partial(lay_out, self.plan), self._exited)
+            spec = EnvironmentSpec(self.folder, partial(lay_out, self.plan, file=self.target.file), self._exited)
             self._environment = stack.enter_context(environment_for(self.backend, spec))
             stack.callback(disks.clear_rules)
             self._backend = self._environment.backend
@@ -108,6 +116,7 @@ class Cluster:
             self.processes = Nodes(
                 self.layout, self.installation, self.target, self._backend, self.journal, [self.disks, self.clocks]
             )
+            stack.callback(self._stop_services)
             self.duplicates = Duplicates(self.processes, self.layout)
             self.directories = NodeDirectories(self.layout, self.installation, self.target, self._backend.status)
             self.log_dirs = NodeLogDirs(self.layout, self.installation, self.disks)
@@ -137,6 +146,18 @@ class Cluster:
         """End every process and give the addresses back. May be called twice."""
         self._stack.close()
 
+    def _stop_services(self) -> None:
+        """End the brokers, and then ask the services to end: they may have more to give back than memory."""
+        services = [node.name for node in self.layout.nodes if node.is_service]
+        live = self.pids()
+        for name in live if services else ():
+            if name not in services:
+                self._backend.kill(name)
+        for name in filter(live.__contains__, services):
+            with suppress(JournalError):
+                self.processes.shut_down(name)
+                self.processes.await_end(name, SERVICES_WITHIN)
+
     @property
     def cluster_id(self) -> str:
         return self.installation.cluster_id
@@ -159,8 +180,9 @@ class Cluster:
     def start(self, names: Collection[str], timeout: float = READY_WITHIN) -> None:
         """Start nodes and wait until they serve. A duplicate may be refused for good, so it need only run.
 
-        ZooKeeper comes first, then alone the broker that the plan wants as the first controller, then all others
-        together. Raises InfrastructureError, with the last lines of a log, if one ends or does not serve in time.
+        ZooKeeper and services come first, then alone the broker that the plan wants as the first controller, then all
+        others together. Raises InfrastructureError, with the last lines of a log, if one ends or does not serve in
+        time.
         """
         begun: list[str] = []
         for group in self._in_order(names):
@@ -173,7 +195,7 @@ class Cluster:
                 self.processes.note_ready(name)
 
     def _in_order(self, names: Collection[str]) -> list[list[str]]:
-        first = [name for name in names if self.node(name).is_zookeeper]
+        first = [name for name in names if self.node(name).is_zookeeper or self.node(name).is_service]
         elected = [name for name in names if name == self.plan.topology.controller]
         return [group for group in (first, elected, [n for n in names if n not in (*first, *elected)]) if group]
 

@@ -16,7 +16,6 @@ from fencepost.faults.last_words import last_error, reason_for_end
 from fencepost.harness.backends.backend import SETTLE, Backend
 from fencepost.harness.errors import InfrastructureError, NodeNotReady
 from fencepost.harness.network import sockets
-from fencepost.harness.network.addresses import Endpoint
 from fencepost.harness.network.layout import Layout, Node, hosts_file
 from fencepost.harness.network.roundtrip import round_trip
 from fencepost.harness.plan.base import Release
@@ -122,19 +121,20 @@ class Nodes:
         """Wait for each running node that was not awaited since its last start or resume, until `seconds` after that.
 
         What each did is noted as by `await_ready`. A duplicate may be refused for good, and no rule says that a
-        ZooKeeper server serves: neither is asked.
+        ZooKeeper server or a service serves: neither is asked.
         """
         for node, since in [*self._unawaited.items()]:
             described = self._layout.node(node)
-            if described.duplicate_of is not None or described.is_zookeeper:
+            if described.duplicate_of is not None or described.is_zookeeper or described.is_service:
                 continue
             if self.status(node).running is Running.RUNNING:
                 with suppress(NodeNotReady):
                     self.await_ready(node, seconds, since)
 
     def _await_ready(self, node: str, since: float, deadline: float) -> None:
-        address = self._layout.node(node).front
-        while (reach := _reach(address, deadline)) is not ProbeResult.ANSWERED:
+        described = self._layout.node(node)
+        address = described.front
+        while (reach := _reach(described, deadline)) is not ProbeResult.ANSWERED:
             if self.status(node).running is Running.EXITED:
                 raise NodeNotReady(self._backend.exit_summary(node))
             if time.monotonic() > deadline:
@@ -293,8 +293,9 @@ class Nodes:
         self.journal.write("node", node, phase, data, node=node, durable=durable)
 
 
-def _reach(address: Endpoint, deadline: float) -> ProbeResult:
-    return round_trip(address, max(0.1, min(1.0, deadline - time.monotonic()))).reach
+def _reach(node: Node, deadline: float) -> ProbeResult:
+    seconds = max(0.1, min(1.0, deadline - time.monotonic()))
+    return round_trip(node.front, seconds, asked=node.question).reach
 
 
 def copy_in_use(directory: Path, copy: Path) -> None:

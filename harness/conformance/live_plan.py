@@ -24,6 +24,8 @@ from fencepost.harness.targets.file import TargetFile
 from fencepost.harness.targets.registry import find
 
 TOPIC = "t"
+MOST_REPLICAS = 3
+"""Replicas of a partition, where brokers replicate at all."""
 PRODUCER, CONSUMER = "p1", "c1"
 MAY_LOSE = "LF-01"
 """The listed difference of a target that may lose acknowledged records."""
@@ -46,6 +48,7 @@ def live_plan(
 ) -> Plan:
     """Return the plan of three brokers with three controllers or one ZooKeeper server, as the target's design has it.
 
+    Of a target that shows no control plane it has the target's brokers alone.
     The topic `t` has so many partitions of three replicas; the seed decides which broker leads which. One idempotent
     producer at acks=all sends `rate` records a second, one consumer follows it. `needs` are capabilities: with `disks`
     the brokers' disks can be broken, with `clock` their clocks, with `log-dirs` each has two log directories.
@@ -56,7 +59,10 @@ def live_plan(
     loaded, version = find(target)
     file = loaded.file
     topology = _topology(file, _capabilities(needs), duplicate)
-    order = random.Random(f"{seed}/{name}").sample(BROKER_IDS, len(BROKER_IDS))
+    ids = file.brokers.ids
+    replicas = min(len(ids), MOST_REPLICAS) if file.promises.replication == "isr" else 1
+    order = random.Random(f"{seed}/{name}").sample(ids, len(ids))
+    config = {"min.insync.replicas": str(min(min_isr, replicas))} if replicas > 1 else {}
     return Plan(
         scenario=name,
         title=title,
@@ -72,8 +78,10 @@ def live_plan(
         topics=(
             TopicSpec(
                 name=TOPIC,
-                assignments=tuple((*order[place % 3 :], *order[: place % 3]) for place in range(partitions)),
-                config={"min.insync.replicas": str(min_isr)},
+                assignments=tuple(
+                    (*order[place % len(ids) :], *order[: place % len(ids)])[:replicas] for place in range(partitions)
+                ),
+                config=config,
             ),
         ),
         workload=WorkloadSpec(
@@ -111,15 +119,14 @@ def _may_lose(file: TargetFile) -> bool:
 
 def _topology(file: TargetFile, needs: frozenset[Capability], duplicate: str | None) -> Topology:
     brokers = topologies.brokers(
+        file.brokers.ids,
         log_dirs=2 if Capability.LOG_DIRS in needs else 1,
         disk="breakable" if Capability.DISKS in needs else "plain",
         clock="own" if Capability.CLOCK in needs else "machine",
     )
-    uses_zookeeper = file.dialect.uses_zookeeper
-    quorum = topologies.zookeeper_servers(1) if uses_zookeeper else topologies.controllers()
-    nodes = (*quorum, *brokers)
+    nodes = (*topologies.services(file.services), *topologies.deciders(file.dialect), *brokers)
     if duplicate is not None and duplicate not in (names := [node.name for node in nodes]):
         raise UsageError(f"no node is called {duplicate!r}: the nodes are {', '.join(names)}")
     copies = tuple(topologies.duplicate_of(node) for node in nodes if node.name == duplicate)
-    elected = node_name(BROKER_IDS[-1]) if uses_zookeeper and file.dialect.has_controllers else None
+    elected = node_name(BROKER_IDS[-1]) if file.dialect is Dialect.ZOOKEEPER else None
     return Topology(nodes=(*nodes, *copies), controller=elected)

@@ -36,6 +36,7 @@ from fencepost.harness.plan.saved import save_plan
 from fencepost.harness.plan.steps import Step
 from fencepost.harness.plan.steps.heal_all import HealAll
 from fencepost.harness.plan.steps.workload import Workload
+from fencepost.harness.targets.fitting import check_design, check_roles
 from fencepost.results.records.folder import RunFolder
 from fencepost.results.records.verdict import RunVerdict
 
@@ -120,8 +121,8 @@ class LiveRun:
         if wrong := [each.message for each in problems(plan) if each not in known]:
             raise UsageError("; ".join(wrong))
         self.target.file.check_levels(plan)
-        self.target.file.check_roles(plan)
-        self.target.file.check_design(plan)
+        check_roles(self.target.file, plan)
+        check_design(self.target.file, plan)
         if isinstance(step, InjectStep):
             self._check_capability(step)
         self._save(plan)

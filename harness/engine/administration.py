@@ -150,7 +150,8 @@ class Administration:
         return "" if error in (ErrorCode.none, done) else f"{node} answers {error.name}"
 
     def _create(self, line: RawConnection, topic: str) -> ErrorCode:
-        replicas = min(2, len(self._rounds))  # two have to reach each other
+        replicates = self.references.promises.replication == "isr"
+        replicas = min(2, len(self._rounds)) if replicates else 1  # two have to reach each other
         error, _ = create_topic(line, topic, partitions=1, replicas=replicas, timeout_ms=ANSWER_MS)
         return error
 

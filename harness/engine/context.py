@@ -74,7 +74,8 @@ class Context:
         self.checkpoints.extend(self.legacy.looks)
         instants = {} if instants is None else instants
         self.clock = RunClock(self.plan, self.cluster, self.journal, observer, self.active_faults, deadline, instants)
-        self.references = References(self.plan, self.cluster.target.file.dialect, observer, self.clock)
+        file = self.cluster.target.file
+        self.references = References(self.plan, file.dialect, observer, self.clock, file.promises)
 
     def _recorder(self) -> RequestRecorder:
         earlier = {f"inherited-{number}": sent for number, (_, sent) in enumerate(self.legacy.requests)}

@@ -35,7 +35,8 @@ def blocker(references: References, processes: Processes) -> str | None:
             return f"{name} knows the brokers {sorted(view.brokers)} only"
     not_asked_for = references.plan.prepared_topics | references.plan.huge_topics
     for partition, entry in image.partitions.items():
-        if entry.leader < 0 or set(entry.isr) != set(entry.replicas) & ids:
+        in_sync = references.promises.replication != "isr" or set(entry.isr) == set(entry.replicas) & ids
+        if entry.leader < 0 or not in_sync:
             return str(entry)
         for name, view in views.items() if entry.topic not in not_asked_for else ():
             if not _agrees(view.partitions.get(partition), entry):

@@ -12,13 +12,22 @@ from fencepost.harness.clients.views import Observation, active_controller
 from fencepost.harness.engine.errors import StepError, UnresolvedRole
 from fencepost.harness.plan.base import NodeRefs, Value
 from fencepost.harness.plan.dialect import Dialect
-from fencepost.harness.plan.internal_topics import COORDINATORS
+from fencepost.harness.plan.internal_topics import COORDINATORS, GROUP_COORDINATOR
 from fencepost.harness.plan.model import Plan
+from fencepost.harness.plan.promises import Promises
+from fencepost.harness.plan.refs import refs
 
 RESOLVE_WITHIN = 3.0
 """Seconds that a role may be unresolved (no leader yet) before a step that needs it fails."""
 
 Result = TypeVar("Result")
+
+
+def coordinator_roles(plan: Plan) -> frozenset[str]:
+    """Return the roles of coordinators that the workload of a plan has, and those that its steps name."""
+    named = {ref for step in plan.steps for _, ref in refs(step) if ref.partition(":")[0] in COORDINATORS}
+    groups = {f"{GROUP_COORDINATOR}:{group}" for group in plan.groups}
+    return frozenset(named | groups | {f"transaction-coordinator:{id}" for id in plan.transactional_ids})
 
 
 def _java_hash(text: str) -> int:
@@ -50,6 +59,7 @@ class References:
     dialect: Dialect
     observations: ObservationSource
     clock: Waiter
+    promises: Promises = field(default_factory=Promises)
     bound: dict[str, str | int] = field(default_factory=dict)
 
     @property
@@ -133,6 +143,8 @@ class References:
         """Return the partition's decided state. Raise UnresolvedRole if there is none."""
         entry = self.now.image.partitions.get(partition)
         if entry is None:
+            if not self.dialect.shows_decisions:
+                raise UnresolvedRole(f"no broker describes {partition}")
             raise UnresolvedRole(f"{partition} is not in {'ZooKeeper' if self.uses_zookeeper else 'the metadata log'}")
         return entry
 
@@ -219,6 +231,10 @@ class References:
                 if entry.leader < 0:
                     raise UnresolvedRole(f"{partition} has no leader")
                 return (self._processes()[entry.leader],)
+            case "coordinator" | "transaction-coordinator" if not self.dialect.shows_decisions:
+                if (named := self._processes().get(self.now.coordinators.get(ref, -1))) is None:
+                    raise UnresolvedRole(f"no broker names the {role} of {partition}")
+                return (named,)
             case "coordinator" | "transaction-coordinator":
                 return self._resolve(f"leader:{self._coordinating_partition(COORDINATORS[role], partition)}")
             case "followers":

@@ -11,7 +11,7 @@ from datetime import date
 from pathlib import Path
 
 from fencepost.faults.capabilities import CapabilityError
-from fencepost.harness.backends import check_backend
+from fencepost.harness.backends import PROCESS, check_backend
 from fencepost.harness.catalogue import catalogue
 from fencepost.harness.checkers.added import added_checkers
 from fencepost.harness.clients.observer import ObservedNode, Observer
@@ -26,8 +26,9 @@ from fencepost.harness.engine.identity import identify
 from fencepost.harness.engine.living import LivingCluster, log_sizes
 from fencepost.harness.engine.manifest import add_identity, describe
 from fencepost.harness.engine.node_logs import Instants, NodeLogs
+from fencepost.harness.engine.references import coordinator_roles
 from fencepost.harness.engine.watchdog import Watchdog, latest_end
-from fencepost.harness.errors import HarnessError
+from fencepost.harness.errors import HarnessError, UsageError
 from fencepost.harness.judge import judge_folder
 from fencepost.harness.network.layout import Listener, Node
 from fencepost.harness.plan.file import PlanError
@@ -37,6 +38,7 @@ from fencepost.harness.plan.rehearsal import problems_to_run
 from fencepost.harness.plan.saved import save_plan
 from fencepost.harness.processes.run_delays import WaitingNodes
 from fencepost.harness.targets import registry as targets
+from fencepost.harness.targets.fitting import check_design, check_roles
 from fencepost.harness.targets.security import credentials
 from fencepost.harness.targets.target import Target
 from fencepost.results.records.folder import RunFolder
@@ -100,6 +102,8 @@ def check(plan: Plan, runs: Path, backend: str) -> Target:
     """Return the plan's target. Raise PlanError, CatalogueError or UsageError if the plan cannot be run so."""
     check_backend(backend)
     target = check_plan(plan)
+    if target.file.services and backend != PROCESS:
+        raise UsageError(f"{target.file.name} has services, which only --backend {PROCESS} starts")
     check_disk_space(runs)
     return target
 
@@ -111,8 +115,8 @@ def check_plan(plan: Plan) -> Target:
     catalogue()  # the verdict needs it: a mistake in it is reported before anything starts
     target = targets.load(plan.target)
     target.file.check_levels(plan)
-    target.file.check_roles(plan)
-    target.file.check_design(plan)
+    check_roles(target.file, plan)
+    check_design(target.file, plan)
     added_checkers(target.file.checkers, target.file.beside)  # a mistake in them is found before anything starts
     return target
 
@@ -215,10 +219,17 @@ def started(cluster: Cluster, seconds: float | None = None) -> Iterator[Context]
         dialect = cluster.target.file.dialect
         unqueried = plan.prepared_topics | plan.huge_topics
         observer = stack.enter_context(
-            Observer(_watched(cluster), dialect, journal, unqueried, lives_on=cluster.lives_on)
+            Observer(
+                _watched(cluster),
+                dialect,
+                journal,
+                unqueried,
+                lives_on=cluster.lives_on,
+                coordinators=coordinator_roles(plan),
+            )
         )
         stack.enter_context(WaitingNodes(cluster.pids, journal))
-        workload = Workload(plan, journal, cluster.bootstrap)
+        workload = Workload(plan, journal, cluster.bootstrap, assigns=cluster.target.file.promises.replication == "isr")
         stack.callback(workload.stop)
         logs = NodeLogs(cluster.folder.logs, [node.name for node in plan.topology.nodes], sizes)
         instants = Instants(logs.mark)
@@ -265,6 +276,8 @@ def _watched(cluster: Cluster) -> tuple[ObservedNode, ...]:
 def _probe_listeners(node: Node) -> tuple[Listener, ...]:
     if node.is_zookeeper:
         return (Listener.ZOOKEEPER,)
+    if node.is_service:
+        return ()
     broker = (Listener.CLIENT,) if node.is_broker else ()
     return (Listener.CONTROLLER, *broker) if node.is_controller else broker
 

@@ -38,10 +38,14 @@ class Role(StrEnum):
     CONTROLLER = "controller"
     BROKER = "broker"
     ZOOKEEPER = "zookeeper"
+    SERVICE = "service"
 
 
 class Listener(StrEnum):
-    """The listeners of a node: CONTROLLER on controllers, INTERNAL and CLIENT on brokers, the others on ZooKeeper."""
+    """The listeners of a node.
+
+    CONTROLLER on controllers, INTERNAL and CLIENT on brokers, SERVICE on services, the others on ZooKeeper.
+    """
 
     CONTROLLER = "CONTROLLER"
     INTERNAL = "INTERNAL"
@@ -49,6 +53,7 @@ class Listener(StrEnum):
     ZOOKEEPER = "ZOOKEEPER"
     QUORUM = "QUORUM"
     ELECTION = "ELECTION"
+    SERVICE = "SERVICE"
 
     @property
     def port(self) -> int:
@@ -91,6 +96,12 @@ class Node:
     rack: str | None = None
     settings: tuple[tuple[str, str | None], ...] = ()
     """Configuration keys of this node alone, with their values; None leaves a key out."""
+    one_listener: bool = False
+    """A broker serves its peers where it serves clients."""
+    service_port: int | None = None
+    """The port of a service; only such a node has one."""
+    question: bytes | None = None
+    """The question that a service answers at once; None for nodes whose protocol follows from the port."""
 
     @property
     def quorum_id(self) -> int:
@@ -122,21 +133,34 @@ class Node:
         return Role.ZOOKEEPER in self.roles
 
     @property
+    def is_service(self) -> bool:
+        return Role.SERVICE in self.roles
+
+    @property
     def listeners(self) -> tuple[Listener, ...]:
+        if self.is_service:
+            return (Listener.SERVICE,)
         if self.is_zookeeper:
             return Listener.ZOOKEEPER, Listener.QUORUM, Listener.ELECTION
-        broker = (Listener.INTERNAL, Listener.CLIENT) if self.is_broker else ()
+        internal = () if self.one_listener else (Listener.INTERNAL,)
+        broker = (*internal, Listener.CLIENT) if self.is_broker else ()
         return (Listener.CONTROLLER, *broker) if self.is_controller else broker
 
     def endpoint(self, listener: Listener) -> Endpoint:
         return Endpoint(self.address, self.port(listener))
 
     def port(self, listener: Listener) -> int:
+        if self.service_port is not None:
+            return self.service_port
         return COMBINED_PORT if self.is_combined and listener is Listener.CONTROLLER else listener.port
 
     @property
     def front(self) -> Endpoint:
         """The endpoint at which this node answers its peers; a round trip there shows that it is up."""
+        if self.service_port is not None:
+            return Endpoint(self.address, self.service_port)
+        if self.one_listener:
+            return Endpoint(self.address, CLIENT_PORT)
         return Endpoint(self.address, ZOOKEEPER_PORT if self.is_zookeeper else PEER_PORT)
 
 
@@ -147,6 +171,8 @@ class Proxy:
     name: str
     listen: Endpoint
     upstream: Endpoint
+    question: bytes | None = None
+    """The question by which it is measured; None: that of its port."""
 
 
 @dataclass(frozen=True)
@@ -191,9 +217,13 @@ class Layout:
         origin = self.node(source)
         if origin == to:
             raise UsageError(f"{source} has no link to itself")
+        if origin.is_service:
+            raise UsageError(
+                f"{source} is a service, which opens no connection: name the link from {destination} to it"
+            )
         address, name = self.addresses.link(origin.index, to.index), f"link-{source}-{destination}"
         if not (origin.is_zookeeper and to.is_zookeeper):
-            front = Proxy(name, Endpoint(address, to.front.port), to.front)
+            front = Proxy(name, Endpoint(address, to.front.port), to.front, to.question)
             if not to.is_combined:
                 return (front,)
             controller = to.endpoint(Listener.CONTROLLER)
@@ -208,14 +238,15 @@ class Layout:
         to controllers and ZooKeeper, and to each of a broker's listeners, as well)."""
         for source in self.nodes:
             for destination in self.nodes:
-                if source != destination:
+                if source != destination and not source.is_service:
                     yield from self.proxies(source.name, destination.name)
         for site in self.sites:
             for node in self.nodes:
                 if node.is_broker or site == PROBE_SITE:
                     yield self._site_link(site, node)
         for broker in self.brokers:
-            yield self.probe_link(broker.name, Listener.INTERNAL)
+            if not broker.one_listener:
+                yield self.probe_link(broker.name, Listener.INTERNAL)
             if broker.is_combined:
                 yield self.probe_link(broker.name, Listener.CONTROLLER)
 
@@ -266,7 +297,7 @@ class Layout:
             raise UsageError(f"there is no client site {site!r}: the sites are {', '.join(self.sites)}")
         port = CLIENT_PORT if node.is_broker else node.front.port
         listen = Endpoint(self.addresses.site(self.sites.index(site), node.index), port)
-        return Proxy(f"site-{site}-{node.name}", listen, Endpoint(node.address, port))
+        return Proxy(f"site-{site}-{node.name}", listen, Endpoint(node.address, port), node.question)
 
 
 def site_names(planned: Sequence[str]) -> tuple[str, ...]:

@@ -104,7 +104,7 @@ class ToxiproxyLinks:
 
     def round_trip(self, source: str, destination: str, timeout: float) -> RoundTrip:
         proxy = self._layout.link(source, destination)
-        return round_trip(proxy.listen, timeout, partial(self._connect, proxy))
+        return round_trip(proxy.listen, timeout, partial(self._connect, proxy), proxy.question)
 
     def transfer(
         self, source: str, destination: str, stream: Stream, size: int, timeout: float, *, at_once: bool = False

@@ -47,14 +47,17 @@ class _Question:
     """True if the server closes the connection after its answer."""
 
 
-def round_trip(endpoint: Endpoint, timeout: float, connect: Connect | None = None) -> RoundTrip:
+def round_trip(
+    endpoint: Endpoint, timeout: float, connect: Connect | None = None, asked: bytes | None = None
+) -> RoundTrip:
     """Ask whatever listens at `endpoint`, by its port; `timeout` in seconds bounds the whole.
 
+    `asked` is what is asked in place of that; if it is empty, a connection is answer enough.
     `connect` is given the seconds that are left, where the address itself is not to be dialled from here.
     """
     began = time.monotonic()
     dial = connect or (lambda seconds: socket.create_connection(endpoint, seconds))
-    question = _question(endpoint.port)
+    question = _question(endpoint.port) if asked is None else _Question(asked, int(bool(asked)), lambda answer: True)
     reach = _ask(dial, question, began + timeout)
     return RoundTrip(reach, round((time.monotonic() - began) * 1000, 2), question.closes)
 

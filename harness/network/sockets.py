@@ -76,7 +76,7 @@ def _own(node: Node) -> frozenset[Endpoint]:
 
 
 def _links_of(layout: Layout, node: Node) -> dict[Endpoint, str]:
-    peers = (peer for peer in layout.nodes if peer != node)
+    peers = (peer for peer in layout.nodes if peer != node and not node.is_service)
     return {proxy.listen: peer.name for peer in peers for proxy in layout.proxies(node.name, peer.name)}
 
 

@@ -17,6 +17,9 @@ class Dialect(StrEnum):
     LEADER_DRIVEN = "leader-driven"
     """No requests: the leader of each partition decides, and notifies its followers through queues in ZooKeeper."""
 
+    CLIENTS = "clients"
+    """No control plane is visible: all that is known of the cluster is what brokers answer to clients."""
+
     @property
     def uses_zookeeper(self) -> bool:
         """True if ZooKeeper stores the cluster state."""
@@ -25,7 +28,12 @@ class Dialect(StrEnum):
     @property
     def has_controllers(self) -> bool:
         """True if one controller decides for the whole cluster."""
-        return self is not Dialect.LEADER_DRIVEN
+        return self not in (Dialect.LEADER_DRIVEN, Dialect.CLIENTS)
+
+    @property
+    def shows_decisions(self) -> bool:
+        """True if what was decided can be read: in a log of the controllers, or in ZooKeeper."""
+        return self is not Dialect.CLIENTS
 
     @property
     def metadata_topic(self) -> str:

@@ -53,7 +53,7 @@ class NodeSpec(PlanModel):
     name: Name
     id: Annotated[int, Field(ge=0)]
     index: Annotated[int, Field(ge=1, le=99)]
-    roles: tuple[Literal["controller", "broker", "zookeeper"], ...]
+    roles: tuple[Literal["controller", "broker", "zookeeper", "service"], ...]
     controller_id: Annotated[int, Field(ge=0)] | None = None
     """The id of the controller in a process that is a broker as well; `id` is then that of the broker."""
     start: Literal["now", "later"] = "now"

@@ -121,6 +121,8 @@ def _harmed(fault: Fault) -> Iterator[Pair]:
 
 def _complaint(node: NodeSpec, step: InjectStep, capability: Capability) -> str | None:
     """Return why a node lacks what a fault of this capability needs; None if it has it."""
+    if capability in OF_NODES and "service" in node.roles:
+        return f"{node.name} is a service, whose directories are left alone"
     if capability in OF_NODES and "zookeeper" in node.roles:
         return f"{node.name} is a ZooKeeper server, whose directories and id are left alone"
     if capability is Capability.DISKS and node.disk != "breakable":

@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Mapping
 from typing import Literal
 
+from fencepost.harness.plan.dialect import Dialect
 from fencepost.harness.plan.model import NodeSpec
 
 CONTROLLER_IDS = (1, 2, 3)
@@ -15,15 +16,33 @@ BROKER_IDS = (4, 5, 6)
 DUPLICATE_INDEX = 10
 """Added to the index of a node for its duplicate's own addresses."""
 
+FIRST_SERVICE = 60
+"""The index of the first service."""
+
 
 def node_name(node_id: int) -> str:
     """Return the name of the broker or controller with this id: `node-4`."""
     return f"node-{node_id}"
 
 
+def services(names: Iterable[str]) -> tuple[NodeSpec, ...]:
+    """Return the services of a target, one of each."""
+    return tuple(
+        NodeSpec(name=name, id=number, index=FIRST_SERVICE + number, roles=("service",))
+        for number, name in enumerate(names)
+    )
+
+
 def zookeeper_servers(count: int) -> tuple[NodeSpec, ...]:
     """Return the servers of an ensemble."""
     return tuple(NodeSpec(name=f"zk-{id}", id=id, index=id, roles=("zookeeper",)) for id in range(1, count + 1))
+
+
+def deciders(dialect: Dialect, servers: int = 1) -> tuple[NodeSpec, ...]:
+    """Return the nodes beside the brokers: three controllers, ZooKeeper servers, or none that is visible."""
+    if dialect.uses_zookeeper:
+        return zookeeper_servers(servers)
+    return controllers() if dialect.has_controllers else ()
 
 
 def controllers(
@@ -59,11 +78,13 @@ def brokers(
 
     `held_back`: the names of those that wait for a start step. `levels`: the protocol levels of brokers by name.
     """
+    ids = tuple(ids)
+    indexes = ids if all(1 <= id < DUPLICATE_INDEX for id in ids) else range(BROKER_IDS[0], BROKER_IDS[0] + len(ids))
     return tuple(
         NodeSpec(
             name=node_name(id),
             id=id,
-            index=id,
+            index=index,
             roles=("broker",),
             start="later" if node_name(id) in held_back else "now",
             log_dirs=log_dirs,
@@ -71,7 +92,7 @@ def brokers(
             level=(levels or {}).get(node_name(id)),
             clock=clock,
         )
-        for id in ids
+        for id, index in zip(ids, indexes, strict=True)
     )
 
 

@@ -15,8 +15,8 @@ from jinja2 import TemplateError
 
 from fencepost.faults.capabilities import ProbeResult
 from fencepost.harness.errors import InfrastructureError, UsageError
-from fencepost.harness.network.addresses import CLIENT_PORT, PEER_PORT
-from fencepost.harness.network.layout import MAIN_SITE, SITE_PREFIX, Listener, Node
+from fencepost.harness.network.addresses import CLIENT_PORT
+from fencepost.harness.network.layout import MAIN_SITE, SITE_PREFIX, Layout, Listener, Node
 from fencepost.harness.network.roundtrip import round_trip
 from fencepost.harness.processes.command import Command
 from fencepost.harness.targets import listeners
@@ -60,6 +60,8 @@ class CommandDriver:
             self._servers.prepare()
 
     def properties(self, node: Node, installation: Installation) -> dict[str, str]:
+        if node.is_service:
+            return {}
         if node.is_zookeeper:
             return self._servers.properties(node, installation)
         refuse_sasl(self.file.name, installation)
@@ -73,7 +75,7 @@ class CommandDriver:
         return own | self.file.properties(node, installation.timing)
 
     def files(self, node: Node, installation: Installation) -> Mapping[str, str]:
-        if node.is_zookeeper:
+        if node.is_zookeeper or node.is_service:
             return {}
         variables = self._variables(node, installation)
         return {name: self._rendered(text, variables) for name, text in self._template.files.items()}
@@ -86,7 +88,8 @@ class CommandDriver:
         for folder in installation.log_dirs(node):
             folder.mkdir(exist_ok=True)
         variables = self._variables(node, installation)
-        for templates in self._template.format:
+        service = self.file.services.get(node.name)
+        for templates in self._template.format if service is None else service.format:
             argv = self._argv(templates, variables)
             _run(argv, self.file.folder, FORMAT_WITHIN, f"the command of `format` for {node.name}")
 
@@ -96,6 +99,11 @@ class CommandDriver:
         variables = self._variables(node, installation)
         log = installation.nodes.parent / "logs" / f"{node.name}.log"
         self._logs[node.name] = (log, log.stat().st_size if log.exists() else 0)
+        if (service := self.file.services.get(node.name)) is not None:
+            return Command(
+                self._argv(service.command, variables),
+                {name: self._rendered(text, variables) for name, text in service.environment.items()},
+            )
         return Command(
             self._argv(self._command_line(node), variables),
             {name: self._rendered(text, variables) for name, text in self._template.environment.items()},
@@ -113,6 +121,9 @@ class CommandDriver:
             return reason
         if ready.broker == "metadata" and (reason := unlisted_brokers(brokers, installation)):
             return reason
+        for node in nodes:
+            if node.is_service and (reason := self._silent(node, self.file.services[node.name].ready)):
+                return reason
         signs = [(node, ready.controller) for node in controllers] + [(node, ready.broker) for node in brokers]
         return next((reason for node, sign in signs if (reason := self._silent(node, sign))), None)
 
@@ -165,9 +176,7 @@ class CommandDriver:
                 {
                     "id": peer.id,
                     "name": peer.name,
-                    "address": node.address
-                    if peer.name == node.name
-                    else layout.link(node.name, peer.name).listen.host,
+                    "address": _host(layout, node, peer),
                 }
                 for peer in peers
                 if peer.duplicate_of is None
@@ -179,7 +188,7 @@ class CommandDriver:
             "roles": sorted(node.roles),
             "level": node.level,
             "address": node.address,
-            "peer_port": PEER_PORT,
+            "peer_port": node.front.port,
             "client_port": CLIENT_PORT,
             "advertised_client": str(layout.link(SITE_PREFIX + MAIN_SITE, node.name).listen) if node.is_broker else "",
             "listeners": listeners.listeners(node),
@@ -189,6 +198,11 @@ class CommandDriver:
             "brokers": reached(layout.brokers),
             "zookeepers": reached(layout.zookeepers),
             "zookeeper_connect": connect(layout),
+            "services": {
+                peer.name: {"host": _host(layout, node, peer), "port": peer.front.port}
+                for peer in layout.nodes
+                if peer.is_service
+            },
             "home": installation.home(node),
             "properties": installation.properties(node),
             "data": installation.data(node),
@@ -205,6 +219,13 @@ class CommandDriver:
     @cached_property
     def _servers(self) -> ZooKeeperServers:
         return ZooKeeperServers(zookeeper_jars())
+
+
+def _host(layout: Layout, node: Node, peer: Node) -> str:
+    """Return the address at which a node reaches a peer, or itself. A service reaches none."""
+    if peer.name == node.name or node.is_service:
+        return peer.address
+    return layout.link(node.name, peer.name).listen.host
 
 
 def _run(argv: Sequence[str], folder: Path, seconds: int, what: str) -> None:

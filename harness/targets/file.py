@@ -7,26 +7,30 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Annotated, Literal, Self
 
-from pydantic import AfterValidator, BeforeValidator, Field, PrivateAttr, field_validator, model_validator
+from pydantic import (
+    AfterValidator,
+    BeforeValidator,
+    Field,
+    PrivateAttr,
+    ValidationInfo,
+    field_validator,
+    model_validator,
+)
 from pydantic_core import PydanticCustomError
 
 from fencepost.faults.capabilities import Capability
 from fencepost.faults.parameters import PlanModel, unknown_key
 from fencepost.harness.errors import UsageError
 from fencepost.harness.network.layout import Node
-from fencepost.harness.plan.base import KnownBug, Pattern, SettingKey, SettingValue, release_range
-from fencepost.harness.plan.conditions.condition import AwaitStep
+from fencepost.harness.plan.base import KnownBug, Name, Pattern, SettingKey, SettingValue, release_range
 from fencepost.harness.plan.dialect import Dialect
-from fencepost.harness.plan.injects import InjectStep, When
 from fencepost.harness.plan.model import Plan, Timing
-from fencepost.harness.plan.refs import refs
-from fencepost.harness.plan.requests.request import ProbeStep
-from fencepost.harness.plan.steps import Step
-from fencepost.harness.plan.steps.bind import Bind
+from fencepost.harness.plan.promises import Promises
 from fencepost.harness.plan.steps.roll import Roll
-from fencepost.harness.plan.steps.znode import ZnodeStep
+from fencepost.harness.targets.fixed_brokers import FixedBrokers
 from fencepost.harness.targets.process_template import ProcessTemplate, Text, as_text
 from fencepost.harness.targets.releases import Releases, is_build, line_before, nearest, within
+from fencepost.harness.targets.service import Service
 
 RELEASES = ("old", "new")
 
@@ -40,6 +44,9 @@ def _with_a_group(pattern: str) -> str:
 COMMAND = "command"
 """The driver that starts any program."""
 
+
+_OF_CLIENTS = frozenset({"brokers", "one_listener", "promises", "services"})
+"""The keys of a target that shows no control plane."""
 
 Feature = Literal["idempotence", "pre-vote", "auto-join", "cordoned-directories", "misrouted-clients"]
 WorkloadKind = Literal["groups", "static-members", "transactions", "racks"]
@@ -127,6 +134,14 @@ class TargetFile(PlanModel):
     """The commit that the target was built from, if the file is made by its build. `FENCEPOST_TARGET_COMMIT` overrides
     it."""
     dialect: Dialect
+    brokers: FixedBrokers = FixedBrokers()
+    """The brokers of each cluster. Only `dialect: clients` takes others than three with the ids 4, 5 and 6."""
+    one_listener: bool = False
+    """A broker serves its peers at its port for clients, 9092, and has no other."""
+    services: dict[Name, Service] = Field(default_factory=dict)
+    """Programs beside the brokers, by the names of their nodes; one of each in a cluster."""
+    promises: Promises = Promises()
+    """Its promises: no claim that does not follow from them is asked."""
     capabilities: frozenset[Capability]
     capability_releases: dict[Capability, Releases] = Field(default_factory=dict)
     """The releases that have a capability; one that is not listed is had by all."""
@@ -140,7 +155,7 @@ class TargetFile(PlanModel):
     timeout_factor: Annotated[int, Field(ge=1)] = 1
     """Factor for all protocol timeouts, relative to the reference cluster. A JVM that shares two cores with a dozen
     others pauses longer."""
-    timing: dict[str, tuple[SettingKey, ...]]
+    timing: dict[str, tuple[SettingKey, ...]] = Field(default_factory=dict, validate_default=True)
     """The configuration keys that each timeout of a plan sets."""
     settings: RoleSettings = RoleSettings()
     levels: dict[str, dict[SettingKey, OneLine]] = Field(default_factory=dict)
@@ -170,15 +185,26 @@ class TargetFile(PlanModel):
 
     @field_validator("timing")
     @classmethod
-    def _has_every_timeout(cls, timing: dict[str, tuple[str, ...]]) -> dict[str, tuple[str, ...]]:
-        """Refuse a misspelt timeout, and a missing one: a timeout that no key sets is listed as `[]`."""
+    def _has_every_timeout(cls, timing: dict[str, tuple[str, ...]], info: ValidationInfo) -> dict[str, tuple[str, ...]]:
+        """Refuse a misspelt timeout, and a missing one: a timeout that no key sets is listed as `[]`.
+
+        Those of a control plane that is not visible need no list.
+        """
         for key in timing:
             if key not in Timing.model_fields:
                 raise unknown_key(key, Timing.model_fields)
-        if missing := [name for name in Timing.model_fields if name not in timing]:
+        missing = [name for name in Timing.model_fields if name not in timing]
+        if missing and info.data.get("dialect") is not Dialect.CLIENTS:
             keys, hint = ", ".join(missing), "name the configuration keys that set each, or []"
             raise PydanticCustomError("missing_keys", "missing {keys}: {hint}", {"keys": keys, "hint": hint})
         return timing
+
+    @model_validator(mode="after")
+    def _fits_its_dialect(self) -> Self:
+        if self.dialect.shows_decisions and (only := _OF_CLIENTS & self.model_fields_set):
+            keys, hint = "nothing", f"but `{min(only)}` is a key of `dialect: {Dialect.CLIENTS}` only"
+            raise PydanticCustomError("missing_keys", "{keys}: {hint}", {"keys": keys, "hint": hint})
+        return self
 
     _own_folder: Path = PrivateAttr(default=Path())
     _missing_features: frozenset[str] = PrivateAttr(default=frozenset())
@@ -305,40 +331,6 @@ class TargetFile(PlanModel):
                 why = f" here: it is one of the releases {only}, and of two releases both have to be" if only else ""
                 raise UsageError(f"{self.name} has no protocol level {level!r}{why}; its levels: {names}")
 
-    def check_roles(self, plan: Plan) -> None:
-        """Raise UsageError if the plan has no node of a role without which no cluster of the dialect serves."""
-        needed = "zookeeper" if self.dialect.uses_zookeeper else "controller"
-        if all(needed not in node.roles for node in plan.topology.nodes):
-            raise UsageError(
-                f"the topology of the plan has no {needed}, and no cluster of {self.name} serves without one "
-                f"(`dialect: {self.dialect}`): give a node `roles: [{needed}]`"
-            )
-
-    def check_design(self, plan: Plan) -> None:
-        """Raise UsageError if the plan uses something that the design of this target does not have."""
-        if plan.topology.controller is not None and not self.dialect.has_controllers:
-            raise UsageError(
-                f"the topology names {plan.topology.controller} as first controller, but {self.name} has no controllers"
-            )
-        for kind in workload_kinds(plan):
-            if (reason := self.without_workload(kind, plan.target.partition(":")[2] or self.version)) is not None:
-                raise UsageError(f"{reason}, which the workload of the plan needs")
-        for place, step in enumerate(plan.steps):
-            self._check_part(f"the step {plan.step_name(place)}", step)
-            if isinstance(step, InjectStep) and step.when is not None:
-                self._check_part(f"`when` of the step {plan.step_name(place)}", step.when)
-        if plan.prepared_topics and self.dialect.has_controllers:
-            topics = ", ".join(sorted(plan.prepared_topics))
-            raise UsageError(f"{self.name} creates topics by request only: drop `prepared` of {topics}")
-
-    def _check_part(self, where: str, part: Step | When) -> None:
-        if not self.dialect.has_controllers and (what := _about_controllers(part)):
-            raise UsageError(f"{where} has {what}, but {self.name} has no controllers: its state is in `zookeeper`")
-        if isinstance(part, ProbeStep) and part.only_in is not None and self.dialect is not part.only_in[0]:
-            raise UsageError(f"{where} {part.only_in[1].format(target=self.name)}")
-        if not self.dialect.uses_zookeeper and _reads_zookeeper(part):
-            raise UsageError(f"{where} needs ZooKeeper, but {self.name} runs without it")
-
     def _level(self, node: Node) -> Mapping[str, str]:
         if node.level is None:
             return {}
@@ -356,18 +348,3 @@ def workload_kinds(plan: Plan) -> Iterator[WorkloadKind]:
         yield "transactions"
     if any(consumer.rack is not None for consumer in plan.workload.consumers):
         yield "racks"
-
-
-def _reads_zookeeper(step: Step | When) -> bool:
-    return isinstance(step, ZnodeStep) or (isinstance(step, AwaitStep) and step.uses_zookeeper)
-
-
-def _about_controllers(step: Step | When) -> str | None:
-    """Return the part of a step that needs a controller, as the plan has it; None if there is none."""
-    if isinstance(step, Bind) and step.value == "controller-epoch":
-        return "`controller-epoch`"
-    if isinstance(step, AwaitStep | ProbeStep) and step.needs_controller is not None:
-        return step.needs_controller
-    return next(
-        (f"`{ref}`" for _, ref in refs(step) if ref in ("controllers", "active-controller", "standby-controller")), None
-    )

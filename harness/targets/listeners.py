@@ -14,7 +14,8 @@ def listeners(node: Node) -> str:
     controller = f"CONTROLLER://{node.address}:{node.port(Listener.CONTROLLER)}"
     if not node.is_broker:
         return controller
-    broker = f"INTERNAL://{node.address}:{PEER_PORT},CLIENT://{node.address}:{CLIENT_PORT}"
+    internal = "" if node.one_listener else f"INTERNAL://{node.address}:{PEER_PORT},"
+    broker = f"{internal}CLIENT://{node.address}:{CLIENT_PORT}"
     return f"{controller},{broker}" if node.is_controller else broker
 
 
@@ -28,7 +29,8 @@ def advertised_listeners(node: Node, layout: Layout) -> str:
     if not node.is_broker:
         return controller
     client = layout.link(SITE_PREFIX + MAIN_SITE, node.name).listen
-    broker = f"INTERNAL://{node.name}:{PEER_PORT},CLIENT://{client}"
+    internal = "" if node.one_listener else f"INTERNAL://{node.name}:{PEER_PORT},"
+    broker = f"{internal}CLIENT://{client}"
     return f"{controller},{broker}" if node.is_controller else broker
 
 

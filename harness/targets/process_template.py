@@ -24,7 +24,7 @@ VARIABLES: Final[Mapping[str, str]] = {
     "roles": "its roles: a list of `broker` and `controller`",
     "level": "the protocol level at which it starts, or nothing",
     "address": "the address that it binds",
-    "peer_port": "the port for its peers, 9090, also in the names of peers",
+    "peer_port": "the port for its peers, 9090, also in the names of peers; with `one_listener` 9092",
     "client_port": "the port of a broker for clients, 9092",
     "advertised_client": "the `host:port` that a broker tells clients",
     "listeners": "all listeners in Kafka's form: INTERNAL://127.20.0.4:9090,CLIENT://127.20.0.4:9092",
@@ -34,6 +34,7 @@ VARIABLES: Final[Mapping[str, str]] = {
     "brokers": "all brokers but duplicates, in the same way",
     "zookeepers": "all ZooKeeper servers, in the same way",
     "zookeeper_connect": "the ZooKeeper servers in Kafka's form: zk-1:2181",
+    "services": "the services of the target as this node reaches them: `services.database.host` and `.port`",
     "home": "the folder of the node, which has its files",
     "properties": "the path of its `node.properties`",
     "data": "its first log directory",
@@ -150,7 +151,7 @@ class CommandsByRole(PlanModel):
     """The command lines of controllers and brokers, which may be different programs."""
 
     controller: CommandLine | None = None
-    """None where a dialect has no nodes that are only controllers: brokers are elected, or decide by themselves."""
+    """None where a dialect has no nodes that are only controllers."""
     broker: CommandLine
     combined: CommandLine | None = None
     """The program of a node with both roles. Default: that of brokers."""

@@ -26,6 +26,7 @@ from fencepost.harness.catalogue import add_catalogue
 from fencepost.harness.errors import UsageError
 from fencepost.harness.extensions import ExtensionError, installed, load_reference, module_file
 from fencepost.harness.plan.base import release_range
+from fencepost.harness.plan.dialect import Dialect
 from fencepost.harness.plan.owned import WHY
 from fencepost.harness.targets.file import RoleSettings, TargetFile, UpgradeRules
 from fencepost.harness.targets.reference import refuse_defect
@@ -271,13 +272,13 @@ def _checked(path: Path, modified: int, size: int) -> LoadedTarget:
     data = _parsed(path, modified, size)
     file = validated(TargetFile, data, str(path), _inherited(path, data))
     loaded = LoadedTarget(path, data, file.placed(path.parent))
-    if file.process and file.process.command.controller is None and not file.dialect.uses_zookeeper:
+    if file.process and file.process.command.controller is None and file.dialect in (Dialect.KIP_631, Dialect.KRAFT):
         at = f"`command` at {path}:{line_of(data, ['process', 'command'])}"
         raise YamlFileError(
             [
-                f"{at}: it has no `controller`, and a cluster of `dialect: {file.dialect}` has controllers; one of "
-                "brokers alone cannot be run. Add the command line of controllers, or write one list if one program is "
-                "both"
+                f"{at}: it has no `controller`, and a cluster of `dialect: {file.dialect}` has controllers. Add "
+                "the command line of controllers, write one list if one program is both, or say `dialect: clients` if "
+                "no control plane is visible"
             ]
         )
     for catalogue in loaded.file.catalogue_files:

@@ -13,9 +13,11 @@ from fencepost.harness.plan.model import NodeSpec, Plan, Topology
 from fencepost.harness.processes.command import Command
 from fencepost.harness.targets.file import TargetFile
 from fencepost.harness.targets.identity import IdKeys
-from fencepost.harness.targets.registry import load_file
+from fencepost.harness.targets.registry import load_file, names
 from fencepost.harness.targets.target import Installation
 
+VISIBLE = [name for name in names() if load_file(name).dialect.shows_decisions]
+"""The targets that show their control plane: the others have no random plans, and not the usual nodes."""
 PROGRAM = Path(__file__).with_name("sample_node.py")
 NODES = (
     NodeSpec(name="node-1", id=1, index=1, roles=("controller",)),

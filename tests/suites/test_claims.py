@@ -20,7 +20,8 @@ from fencepost.suites.released_bugs.bug import ReleasedBug
 from fencepost.suites.released_bugs.bugs import BUGS
 from fencepost.suites.scenario import Scenario
 from fencepost.suites.target_facts import TargetFacts
-from tests.suites.test_scenarios import TARGETS, every_plan
+from tests.harness.sample_target import VISIBLE
+from tests.suites.test_scenarios import every_plan
 
 CHANGES = frozenset(
     {
@@ -140,6 +141,7 @@ SHOWN_BY = {
     "LEAD": RECORDS,
     "LIVE": EVERYTHING_OF_CLIENTS,
     "META": DESCRIPTIONS,
+    "TOPIC": DESCRIPTIONS,
     "TXN": COORDINATORS | {"describe_transactions"},
     "UPG": CHANGES | DESCRIPTIONS,
 }
@@ -199,7 +201,7 @@ def test_a_claim_on_an_answer_names_the_rule_that_a_wrong_answer_breaks(scenario
     assert list(misfits(scenario.plan(TargetFacts.of(target), seed=1))) == []
 
 
-@pytest.mark.parametrize("target", [name for name in TARGETS if ".." not in name])
+@pytest.mark.parametrize("target", VISIBLE)
 def test_claims_of_random_plans_do_so_as_well(target: str) -> None:
     for seed in range(1, 31):
         assert list(misfits(generate(target, "process", seed))) == []

@@ -17,6 +17,7 @@ from fencepost.harness.plan.checks import problems
 from fencepost.harness.plan.file import dump_plan, load_plan, parse_plan
 from fencepost.harness.plan.rehearsal import problems_to_run
 from fencepost.harness.targets import registry
+from fencepost.harness.targets.fitting import check_design
 from fencepost.harness.terminal import terminal
 from fencepost.results.records.verdict import Verdict
 from fencepost.suites.released_bugs import gallery as galleries
@@ -40,7 +41,7 @@ def test_a_bug_has_a_sound_plan_for_both_releases(bug: ReleasedBug, side: str) -
     assert problems(plan) == []
     assert parse_plan(dump_plan(plan), "plan.yaml") == plan
     loaded.file.check_levels(plan)
-    loaded.file.check_design(plan)
+    check_design(loaded.file, plan)
     assert plan.coverage
     assert bug.rule in plan.requirements and bug.rule in {row.id for row in catalogue()}
     assert plan_of(bug.slug, target, 1) == plan

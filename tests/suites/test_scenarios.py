@@ -98,7 +98,8 @@ def test_a_scenario_names_what_its_steps_claim_and_nothing_unknown(scenario: Sce
 def test_every_requirement_that_a_plan_names_is_judged_by_something_in_it(scenario: Scenario, target: str) -> None:
     facts = TARGETS[target]
     plan = scenario.plan(facts, seed=1)
-    assert set(plan.requirements) - judged_requirements(plan, facts.dialect) == set()
+    unjudged = set(plan.requirements) - judged_requirements(plan, facts.dialect)
+    assert unjudged <= set(every_run()) - set(every_run(facts.dialect))
 
 
 @every_plan

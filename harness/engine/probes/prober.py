@@ -10,18 +10,25 @@ from kio.schema.errors import ErrorCode
 
 from fencepost.faults.capabilities import Running
 from fencepost.harness.checkers.coverage import matches
+from fencepost.harness.clients.asking import ask_controller
 from fencepost.harness.engine.conditions import holds
 from fencepost.harness.engine.context import Context
 from fencepost.harness.engine.errors import StepError
 from fencepost.harness.engine.probes.asked import AskedRun
 from fencepost.harness.engine.probes.unchanged import Snapshots, changes
 from fencepost.harness.engine.references import RESOLVE_WITHIN
+from fencepost.harness.engine.topics import broker_with
 from fencepost.harness.errors import DeadlinePassed
+from fencepost.harness.network.layout import Listener
 from fencepost.harness.plan.answers import ProbeAnswer, ProbeOutcome
 from fencepost.harness.plan.base import Level
 from fencepost.harness.plan.requests import Probe
 from fencepost.harness.wire.no_answer import Closed, NoAnswer, NotOffered, Unanswered
 
+FOLLOWED = frozenset({ErrorCode.not_controller.value, ErrorCode.not_coordinator.value})
+"""Errors by which a broker sends a client to another one."""
+CONTROLLER_SECONDS = 1.0
+"""Seconds for a broker to name the controller."""
 MISDIRECTED_PAUSE = 0.1
 """Seconds before a role is resolved again."""
 PHASES = {ProbeOutcome.SERVED: "ok", ProbeOutcome.REFUSED: "fail"}
@@ -93,13 +100,24 @@ class Prober:
         deadline = time.monotonic() + (probe.awaited_ms / 1000 or RESOLVE_WITHIN)
         for attempt in itertools.count():
             op = f"probe-{name}-{number}" + (f"-{attempt}" if attempt else "")
-            if not self._ask(probe, name, node, number, op, last=time.monotonic() >= deadline):
+            answer = self._ask(probe, name, node, number, op, last=time.monotonic() >= deadline)
+            if answer is None:
                 return
             self._context.clock.sleep_until(time.monotonic() + MISDIRECTED_PAUSE)
-            node = self._references.node(probe.node)
+            node = self._named_controller(node, answer) or self._references.node(probe.node)
 
-    def _ask(self, probe: Probe, name: str, node: str, number: int, op: str, *, last: bool) -> bool:
-        """Send one request. Return whether it is to be repeated, which the `last` one never is."""
+    def _named_controller(self, node: str, answer: ProbeAnswer) -> str | None:
+        """Return the broker that a client asks next: the one that `node`, which is not the controller, names as it."""
+        if self._references.dialect.shows_decisions or answer.error != ErrorCode.not_controller.value:
+            return None
+        try:
+            with self._context.clients.connect(node, Listener.CLIENT, CONTROLLER_SECONDS) as connection:
+                return broker_with(ask_controller(connection), self._references)
+        except NoAnswer:
+            return None
+
+    def _ask(self, probe: Probe, name: str, node: str, number: int, op: str, *, last: bool) -> ProbeAnswer | None:
+        """Send one request. Return its answer if it is to be repeated, which the `last` one never is."""
         context = self._context
         before = self._unchanged.settled(probe.unchanged)
         request = {"f": "probe", "process": "probe", "step": name, "request": probe.request}
@@ -120,17 +138,21 @@ class Prober:
             result["changed"] = None if before is None or after is None else changes(before, after)
         context.journal.write("op", op, PHASES.get(answer.outcome, "info"), request | result, node=node)
         if answer.outcome in (ProbeOutcome.MISDIRECTED, ProbeOutcome.AWAITED):
-            return True
+            return answer
         self.contradicted |= _contradicts(probe, answer) or bool(result.get("changed"))
-        return False
+        return None
 
     def _misdirected(self, probe: Probe, node: str, answer: ProbeAnswer) -> bool:
-        """Return whether the answer is due to a new controller that does not act yet, or to a role that just moved."""
-        if probe.node == "active-controller":
+        """Return whether the answer is due to a new controller that does not act yet, or to a role that just moved.
+
+        Where no control plane is visible, each client follows the answers that name another broker.
+        """
+        follows = not self._references.dialect.shows_decisions
+        if probe.node == "active-controller" or (follows and answer.error in FOLLOWED):
             claimed = probe.expect is not None and matches(
                 probe.expect.outcome, {"outcome": answer.outcome.value, "error": answer.error}
             )
-            return answer.error == ErrorCode.not_controller.value and not claimed
+            return (answer.error == ErrorCode.not_controller.value or follows) and not claimed
         if probe.node.startswith("leader:"):
             moved = holds(lambda: self._references.nodes_now(probe.node) != (node,))
             return answer.error == ErrorCode.not_leader_or_follower.value and moved

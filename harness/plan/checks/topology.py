@@ -18,6 +18,8 @@ def node_problems(plan: Plan) -> Iterator[Problem]:
     owners: dict[int, str] = {}
     yield from _first(plan)
     for place, node in enumerate(nodes):
+        if node.roles == ("service",):
+            continue
         if "zookeeper" in node.roles:
             yield from _zookeeper((*at, place), node)
         elif node.duplicate_of is None:

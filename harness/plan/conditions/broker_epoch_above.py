@@ -13,6 +13,7 @@ class BrokerEpochAbove(AwaitStep):
     """The broker registered again: its epoch in the metadata log is above `value`."""
 
     phrase = "{node} has a broker epoch above {value}"
+    reads_decisions = True
     condition: Literal["broker-epoch-above"] = "broker-epoch-above"
     node: NodeRef
     value: Value

@@ -14,6 +14,7 @@ class Checkpoint(Bounds):
     """The high watermark in the node's own checkpoint file, whether it runs or not."""
 
     phrase = "the checkpoint of {node} has {partition} at {bounds}"
+    reads_decisions = True
     condition: Literal["checkpoint"] = "checkpoint"
     node: NodeRef
     partition: Partition

@@ -45,6 +45,8 @@ class AwaitStep(Word):
     harmless: ClassVar[bool] = True
     uses_zookeeper: ClassVar[bool] = False
     """It reads what only a cluster with ZooKeeper has."""
+    reads_decisions: ClassVar[bool] = False
+    """It reads what was decided, or files that brokers write as Kafka does: clients do not see these."""
     recheck_seconds: ClassVar[float | None] = None
     """Seconds between two evaluations while the observation does not change. None: those of the observer."""
 

@@ -14,6 +14,7 @@ class LogEnd(Bounds):
     """The offset after the last complete batch in the node's own segment files, whether it runs or not."""
 
     phrase = "the log of {partition} on {node} ends at {bounds}"
+    reads_decisions = True
     condition: Literal["log-end"] = "log-end"
     node: NodeRef
     partition: Partition

@@ -12,6 +12,7 @@ class VotersCaughtUp(AwaitStep):
     """Each voter of the metadata quorum fetched since the step began, and has all that the leader had then."""
 
     phrase = "all voters have what the active controller has"
+    reads_decisions = True
     condition: Literal["voters-caught-up"] = "voters-caught-up"
 
     def evaluation(self, run: Observed, name: str) -> Evaluation:

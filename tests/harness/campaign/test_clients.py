@@ -6,8 +6,9 @@ from fencepost.harness.campaign.planner import generate, left_out
 from fencepost.harness.plan.checks.clients import STRATEGIES
 from fencepost.harness.plan.conditions.workload_reads import WorkloadReads
 from fencepost.harness.plan.model import MembershipSpec, Plan
-from fencepost.harness.targets.registry import load_file, names
+from fencepost.harness.targets.registry import load_file
 from tests.harness.campaign.test_planner import plan_of
+from tests.harness.sample_target import VISIBLE
 
 PLANS = 60
 
@@ -16,7 +17,7 @@ def plans(target: str) -> list[Plan]:
     return [plan_of(target, seed) for seed in range(PLANS)]
 
 
-@pytest.mark.parametrize("target", names())
+@pytest.mark.parametrize("target", VISIBLE)
 def test_about_half_of_the_plans_have_groups_and_transactions_and_the_others_say_why_not(target: str) -> None:
     reasons = {each.kind: each.reason for each in left_out(load_file(target), "process", load_file(target).version)}
     for kind, having in (

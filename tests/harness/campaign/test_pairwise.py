@@ -17,7 +17,9 @@ from fencepost.harness.plan import dump_plan
 from fencepost.harness.plan.checks import problems
 from fencepost.harness.plan.injects import InjectStep
 from fencepost.harness.plan.requests.request import ProbeStep
-from fencepost.harness.targets.registry import load_file, names
+from fencepost.harness.targets.fitting import check_design
+from fencepost.harness.targets.registry import load_file
+from tests.harness.sample_target import VISIBLE
 
 FAULTS, ROLES = st.sampled_from("abcdef"), st.sampled_from("uvwx")
 
@@ -45,7 +47,7 @@ def test_rounds_are_few() -> None:
     assert len(list(cover(legal, "123456789"))) <= 20
 
 
-@pytest.mark.parametrize("target", names())
+@pytest.mark.parametrize("target", VISIBLE)
 def test_the_plans_of_a_target_have_all_its_pairs(target: str) -> None:
     pairs = of(target)
     assert {pair for plan in pairs.plans for each in plan for pair in each.pairs} == pairs.pairs
@@ -60,13 +62,13 @@ def test_the_plans_of_a_target_have_all_its_pairs(target: str) -> None:
     assert all(each.reason for each in pairs.left_out)
 
 
-@pytest.mark.parametrize("target", names())
+@pytest.mark.parametrize("target", VISIBLE)
 def test_each_plan_can_be_run_and_has_what_its_rounds_say(target: str) -> None:
     pairs = of(target)
     for number in (1, len(pairs.plans) // 2, len(pairs.plans)):
         plan, rounds = pairs.plan(number, 70 + number), pairs.plans[number - 1]
         assert problems(plan) == []
-        load_file(target).check_design(plan)
+        check_design(load_file(target), plan)
         injected = [step.fault for step in plan.steps if isinstance(step, InjectStep)]
         assert injected == [each.fault for each in rounds]
         asked = sum(

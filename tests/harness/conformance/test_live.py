@@ -18,9 +18,9 @@ from fencepost.harness.conformance.live_run import in_words
 from fencepost.harness.errors import UsageError
 from fencepost.harness.plan.checks import problems
 from fencepost.harness.plan.conditions import Await
-from fencepost.harness.targets.registry import shipped_names
 from fencepost.results.records.verdict import RunVerdict, Verdict
 from tests.harness.conformance.sessions import session
+from tests.harness.sample_target import VISIBLE
 from tests.mutants.planting import VARIABLE
 
 ROOT = Path(__file__).parents[3]
@@ -82,7 +82,7 @@ def node_of(result: dict[str, Any]) -> str:
     return str(result["steps"][0]["name"].split()[0])
 
 
-@pytest.mark.parametrize("target", shipped_names())
+@pytest.mark.parametrize("target", VISIBLE)
 def test_the_plan_of_a_test_is_sound_on_every_target(target: str) -> None:
     plan = live_plan(target, partitions=3, duplicate="node-4", needs=("log-dirs",))
     assert problems(plan) == []

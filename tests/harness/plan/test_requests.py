@@ -18,6 +18,7 @@ from fencepost.harness.plan.model import Plan
 from fencepost.harness.plan.prose import step_in_words
 from fencepost.harness.plan.requests import REQUESTS
 from fencepost.harness.plan.requests.request import KafkaRequest, OfPartition
+from fencepost.harness.targets.fitting import check_design
 from fencepost.harness.targets.registry import load_file
 from tests.harness.checkers.plans import plan
 
@@ -123,10 +124,10 @@ def test_what_a_request_names_is_checked_before_a_run() -> None:
 def test_a_target_that_cannot_be_asked_is_refused(target: str, text: str, message: str | None) -> None:
     asking = with_step(Asking(as_="ask", node="node-4", author="node-5", text=text))
     if message is None:
-        load_file(target).check_design(asking)
+        check_design(load_file(target), asking)
         return
     with pytest.raises(UsageError, match=f"^the step ask {message}"):
-        load_file(target).check_design(asking)
+        check_design(load_file(target), asking)
 
 
 OF_CLIENTS = {"api", "create-partitions", "create-topic", "delete-topic", "describe-quorum", "fetch", "list-offsets"}

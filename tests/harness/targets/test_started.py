@@ -31,6 +31,7 @@ from fencepost.harness.targets.target import uuid_text
 from fencepost.harness.targets.zookeeper import registration
 from fencepost.results.records.folder import RunFolder
 from fencepost.results.records.journal import JournalWriter, read_journal
+from tests.harness.sample_target import VISIBLE
 from tests.waiting import eventually
 
 pytestmark = pytest.mark.integration
@@ -58,7 +59,7 @@ BY_COMMAND = str(Path(__file__).with_name("quorum-by-command.yaml"))
 MOUNTS = pytest.mark.skipif(no_name_tables() is not None, reason=f"no name tables: {no_name_tables()}")
 
 
-@pytest.mark.parametrize("name", [*names(), pytest.param(BY_COMMAND, marks=MOUNTS)], ids=lambda name: Path(name).stem)
+@pytest.mark.parametrize("name", [*VISIBLE, pytest.param(BY_COMMAND, marks=MOUNTS)], ids=lambda name: Path(name).stem)
 def test_nodes_start_behind_links_and_a_killed_one_returns(
     name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -15,6 +15,7 @@ from fencepost.harness.plan.model import NodeSpec, Plan, Topology
 from fencepost.harness.plan.requests.update_features import UpdateFeaturesProbe
 from fencepost.harness.plan.steps import Step
 from fencepost.harness.plan.steps.roll import Roll
+from fencepost.harness.targets.fitting import check_design
 from fencepost.harness.targets.registry import VARIABLE, load, load_file
 from fencepost.harness.targets.target import Installation
 from fencepost.harness.yaml_file import YamlFileError
@@ -132,7 +133,7 @@ def test_zookeeper_servers_are_not_upgraded() -> None:
 
 def test_features_are_finalized_only_where_they_exist() -> None:
     with pytest.raises(UsageError, match="finalizes a feature of KRaft, which apache-kafka-zk does not have"):
-        load_file("apache-kafka-zk").check_design(_plan("apache-kafka-zk", UpdateFeaturesProbe(node="node-4")))
+        check_design(load_file("apache-kafka-zk"), _plan("apache-kafka-zk", UpdateFeaturesProbe(node="node-4")))
 
 
 def test_an_upgrade_of_a_target_with_one_release_says_how_two_are_named() -> None:

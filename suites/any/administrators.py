@@ -1,0 +1,135 @@
+"""Administrators: each request does what it asks for, to what it names, and nothing else."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from fencepost.suites import vocabulary as v
+
+TOPIC, KEPT, DROPPED, ABSENT = "t", "kept", "dropped", "no-such-topic"
+ANSWER_MS = 5000
+RECORDS = 20
+LONG = "x" * 300
+"""A name longer than the 249 characters that a topic may have."""
+UNKNOWN_TOPIC, EXISTS, ILLEGAL_NAME = "error:3", "error:36", "error:17"
+NO_PARTITIONS, TOO_MANY_REPLICAS, BAD_SETTING = "error:37", "error:38", "error:[40,42]"
+MANY_REPLICAS = 99
+
+
+@v.any_scenario("any-deletes-one", "A topic that is deleted takes no other topic with it", seconds=12)
+def deletes_one(draft: v.Draft) -> v.Plan:
+    """One of three topics with records is deleted. The others are there, with all that was acknowledged."""
+    broker = draft.leader
+    steps: list[v.Step] = [
+        v.burst("kept-records", KEPT, RECORDS),
+        v.burst("dropped-records", DROPPED, RECORDS),
+        v.DeleteTopicProbe(as_="delete", node=broker, topic=DROPPED, timeout_ms=ANSWER_MS, expect=v.serves("ADM-02")),
+        _described("gone", broker, DROPPED, UNKNOWN_TOPIC, "ADM-02", within_ms=v.LIVENESS_TIMEOUT_MS),
+        _described("others-there", broker, KEPT, "served", "TOPIC-02"),
+        _described("first-there", broker, TOPIC, "served", "TOPIC-02"),
+    ]
+    return _plan(draft, steps, KEPT, DROPPED)
+
+
+@v.any_scenario("any-validates-only", "A request that only validates changes nothing", seconds=10)
+def validates_only(draft: v.Draft) -> v.Plan:
+    """Ask for a topic and for more partitions, only to validate."""
+    broker = draft.leader
+    grown = {"name": TOPIC, "count": 3, "assignments": None}
+    growth = {"topics": [grown], "timeout": ANSWER_MS, "validate_only": True}
+    partitions = {"topics[0].partitions[].partition_index": [0]}
+    steps: list[v.Step] = [
+        v.ask("create-only", broker, "create_topics", _creation("v", validate_only=True), v.serves("ADM-01")),
+        _described("not-created", broker, "v", UNKNOWN_TOPIC, "ADM-01"),
+        v.ask("grow-only", broker, "create_partitions", growth, v.serves("ADM-01")),
+        v.ask("not-grown", broker, "metadata", _named(TOPIC), v.serves("ADM-01"), answer=partitions),
+    ]
+    return _plan(draft, steps)
+
+
+@v.any_scenario("any-mistakes", "A mistake in a request is answered by the error that names it", seconds=10)
+def mistakes(draft: v.Draft) -> v.Plan:
+    """Ask for topics that cannot be, and to delete one that is not there."""
+    broker = draft.leader
+    creations: list[tuple[str, dict[str, Any], str]] = [
+        ("again", _creation(TOPIC), EXISTS),
+        ("slash-in-name", _creation("a/b"), ILLEGAL_NAME),
+        ("long-name", _creation(LONG), ILLEGAL_NAME),
+        ("no-name", _creation(""), ILLEGAL_NAME),
+        ("no-partitions", _creation("none", num_partitions=0), NO_PARTITIONS),
+        ("unknown-setting", _creation("odd", configs=[{"name": "no.such.key", "value": "x"}]), BAD_SETTING),
+    ]
+    if draft.target.promises.replication != "storage":
+        creations.append(("too-many-replicas", _creation("wide", replication_factor=MANY_REPLICAS), TOO_MANY_REPLICAS))
+    steps: list[v.Step] = [
+        *(v.ask(name, broker, "create_topics", body, v.answers("ADM-02", error)) for name, body, error in creations),
+        v.DeleteTopicProbe(
+            as_="absent-deleted",
+            node=broker,
+            topic=ABSENT,
+            timeout_ms=ANSWER_MS,
+            expect=v.answers("ADM-02", UNKNOWN_TOPIC),
+        ),
+    ]
+    return _plan(draft, steps)
+
+
+@v.any_scenario("any-as-asked", "A topic has the partitions and the replicas that were asked for", seconds=10)
+def as_asked(draft: v.Draft) -> v.Plan:
+    """Create topics by their number of partitions, and by an assignment; a partition is added to one of them."""
+    broker = draft.leader
+    id = v.node_id(broker)
+    by_assignment = _creation(
+        "assigned",
+        num_partitions=-1,
+        replication_factor=-1,
+        assignments=[{"partition_index": 0, "broker_ids": [id]}],
+    )
+    growth = {
+        "topics": [{"name": "two", "count": 3, "assignments": None}],
+        "timeout": ANSWER_MS,
+        "validate_only": False,
+    }
+    steps: list[v.Step] = [
+        v.ask("by-number", broker, "create_topics", _creation("two", num_partitions=2), v.serves("ADM-02")),
+        _partitions("two-partitions", broker, "two", [0, 1]),
+        v.ask("by-assignment", broker, "create_topics", by_assignment, v.serves("ADM-02")),
+        _partitions("one-partition", broker, "assigned", [0]),
+        v.ask("grow", broker, "create_partitions", growth, v.serves("ADM-02")),
+        _partitions("three-partitions", broker, "two", [0, 1, 2]),
+    ]
+    if draft.target.promises.replication == "isr":
+        replicas = {"topics[0].partitions[0].replica_nodes": [id]}
+        steps.append(v.listed_topics("its-replica", broker, ["assigned"], v.serves("TOPIC-04"), answer=replicas))
+    return _plan(draft, steps)
+
+
+def _creation(name: str, *, validate_only: bool = False, **changes: Any) -> dict[str, Any]:
+    topic = {**v.new_topic(name), **changes}
+    return {"topics": [topic], "timeout": ANSWER_MS, "validate_only": validate_only}
+
+
+def _named(topic: str) -> dict[str, Any]:
+    return {"topics": [{"name": topic}], "allow_auto_topic_creation": False}
+
+
+def _described(as_: str, broker: str, topic: str, outcome: str, requirement: str, **more: Any) -> v.Step:
+    return v.ask(as_, broker, "metadata", _named(topic), v.answers(requirement, outcome), **more)
+
+
+def _partitions(as_: str, broker: str, topic: str, numbers: list[int]) -> v.Step:
+    """Claim the partitions of a topic, once the broker describes as many or more."""
+    answer = {"topics[0].partitions[].partition_index": numbers}
+    return v.ask(as_, broker, "metadata", _named(topic), v.serves("TOPIC-03"), answer=answer, within_ms=ANSWER_MS)
+
+
+def _plan(draft: v.Draft, steps: list[v.Step], *more: str) -> v.Plan:
+    """Return the plan, with the topic of the usual workload and these."""
+    topics = [v.promised_topic(draft.target, draft.roles, name=name) for name in (TOPIC, *more)]
+    return draft.plan(
+        steps,
+        "whole",
+        v.acknowledged("whole.ended"),
+        topics=topics,
+        topology=v.smallest_cluster(draft.target, draft.leader),
+    )
