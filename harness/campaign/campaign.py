@@ -71,6 +71,8 @@ class Order:
         if self.pairwise:
             return self.pairs.plan(number, self.plan_seed(number))
         if number not in self._made:
+            if not self.place(number):
+                self._made.clear()  # no later plan runs on the cluster of those
             earlier = [self.plan(before) for before in range(number - self.place(number), number)]
             self._made[number] = generate(self.target, self.backend, self.plan_seed(number), earlier=earlier)
         return self._made[number]
@@ -123,10 +125,18 @@ class Order:
 
 @dataclass
 class Attempt:
-    """One plan that was given to a process. `ended`: it is over; `interrupted`: its process was interrupted."""
+    """One plan that was given to a process. `ended`: it is over; `interrupted`: its process was interrupted.
+
+    A campaign has thousands, so each has of its plan what is asked for later.
+    """
 
     number: int
-    plan: Plan
+    scenario: str
+    seed: int
+    title: str
+    hash: str
+    latest_end: float
+    """Seconds from the begin of the run until it is over, at the latest."""
     file: Path
     process: subprocess.Popen[bytes]
     begun: float
@@ -140,13 +150,9 @@ class Attempt:
     """It was not over long after its deadline, so the campaign ends it."""
 
     @property
-    def scenario(self) -> str:
-        return self.plan.scenario
-
-    @property
     def folder(self) -> RunFolder | None:
         """Return the folder that the run made beside those of the campaign's other runs; None without one."""
-        found = [RunFolder(path) for path in self.file.parents[1].glob(f"*-{plan_hash(self.plan)[:8]}*")]
+        found = [RunFolder(path) for path in self.file.parents[1].glob(f"*-{self.hash[:8]}*")]
         return next((each for each in found if each.plan.is_file()), None)
 
 
@@ -245,7 +251,7 @@ class Campaign:
 
     def _end_if_overdue(self, attempt: Attempt) -> None:
         """Interrupt a run that outlives even its watchdog, and kill it if it does not go: its watcher cleans up."""
-        late = time.monotonic() - attempt.begun - latest_end(attempt.plan) - OVERDUE
+        late = time.monotonic() - attempt.begun - attempt.latest_end - OVERDUE
         if late <= 0 or (attempt.overdue and late <= GRACE):
             return
         with suppress(ProcessLookupError):
@@ -319,6 +325,6 @@ class Campaign:
                 preexec_fn=end_on_interrupt,
             )
         now = time.monotonic()
-        self.attempts += (
-            Attempt(each, plans[each], files[each], process, now, log, follows=each != number) for each in numbers
-        )
+        for each, plan in plans.items():
+            of_plan = plan.scenario, plan.seed, plan.title, plan_hash(plan), latest_end(plan)
+            self.attempts.append(Attempt(each, *of_plan, files[each], process, now, log, follows=each != number))

@@ -325,7 +325,7 @@ def _lost(attempt: Attempt, board: Board) -> Row:
 
     What the run's watcher made of it counts as well, once it has cleaned up.
     """
-    row = board.rows.setdefault(attempt.scenario, Row(attempt.scenario, attempt.plan.title))
+    row = board.rows.setdefault(attempt.scenario, Row(attempt.scenario, attempt.title))
     said = attempt.log.read_text(errors="replace").strip().splitlines()
     row.phase, row.verdict = Phase.DONE, Verdict.INFRASTRUCTURE
     row.headline = f"the run ended with exit code {attempt.process.returncode}: {said[-1] if said else attempt.log}"
@@ -341,8 +341,8 @@ def _outcome(attempt: Attempt, row: Row, saved: RunVerdict | None) -> PlanOutcom
     differences = {each.difference for each in saved.of(Verdict.PASS) if each.difference} if saved is not None else ()
     return PlanOutcome(
         number=attempt.number,
-        seed=attempt.plan.seed,
-        title=attempt.plan.title,
+        seed=attempt.seed,
+        title=attempt.title,
         verdict=row.verdict or Verdict.INFRASTRUCTURE,
         seconds=row.seconds or 0.0,
         headline=row.headline or "the run left no verdict",

@@ -81,6 +81,14 @@ def test_plans_of_one_cluster_have_its_nodes_and_topics_of_their_own() -> None:
     assert plans[2] == Order("quorum:1", "process", 7, 60, 1, plans_per_cluster=3).plan(number)
 
 
+def test_a_campaign_keeps_the_plans_of_the_present_cluster_alone() -> None:
+    order = Order("quorum:1", "process", 7, 60, 1, plans_per_cluster=3)
+    for number in range(1, 20):
+        order.plan(number)
+    assert sorted(order._made) == list(range(19 - order.place(19), 20))
+    assert order.plan(2) == Order("quorum:1", "process", 7, 60, 1, plans_per_cluster=3).plan(2)
+
+
 def test_without_several_plans_on_a_cluster_the_plans_are_those_of_the_seed() -> None:
     fresh = [number for number in range(1, 12) if not ORDER.place(number)]
     assert [ORDER.plan(each) for each in fresh] == [Order("quorum:1", "process", 7, 60, 1).plan(each) for each in fresh]
