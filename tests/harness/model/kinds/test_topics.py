@@ -144,7 +144,9 @@ def test_a_broker_that_knows_no_broker_does_not_serve_and_says_nothing() -> None
 def test_a_broker_that_does_not_serve_now_says_nothing_and_internal_topics_do_not_count() -> None:
     kind = KINDS["topics"]
     question = next(kind.questions(Scope()))
-    parts = [{"name": name, "error_code": 0, "partitions": [{}, {}]} for name in ("t", "__consumer_offsets")]
+    parts: list[dict[str, Any]] = [
+        {"name": name, "error_code": 0, "partitions": [{}, {}]} for name in ("t", "__consumer_offsets")
+    ]
     assert kind.read(question, {"brokers": [{}], "topics": parts}) == {"t": [None, 2]}
     assert kind.read(question, {"brokers": [], "topics": parts}) is None
     assert kind.read(question, {"brokers": [{}], "topics": [{**parts[0], "error_code": 5}]}) is None
@@ -160,7 +162,9 @@ def test_a_description_without_an_id_keeps_the_one_that_is_known() -> None:
 
 
 def test_topics_that_brokers_create_by_themselves_are_not_followed() -> None:
-    topics = [{"name": name, "num_partitions": 1, "assignments": []} for name in ("__consumer_offsets", "t")]
+    topics: list[dict[str, Any]] = [
+        {"name": name, "num_partitions": 1, "assignments": []} for name in ("__consumer_offsets", "t")
+    ]
     answers = [{"name": each["name"], "error_code": 0} for each in topics]
     created = Sent("create_topics", {"topics": topics}, 0.2, 0.3, {"topics": answers})
     looks = [
