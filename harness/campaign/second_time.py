@@ -7,7 +7,7 @@ that has just started, or of those that refused the same request a moment ago.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from fencepost.harness.campaign.features import Move
 from fencepost.harness.campaign.settling import broker_restarted, controller_restarted
@@ -62,7 +62,7 @@ def _repeated(script: Script, first: Sequence[Step]) -> Iterator[ProbeStep]:
     """Yield the last request once more. It claims nothing: the model of the state knows what it may have done."""
     for step in reversed(first):
         if isinstance(step, REPEATABLE) or (isinstance(step, ApiProbe) and step.api in REPEATABLE_APIS):
-            without = {"expect": None, "background": False}
+            without: dict[str, Any] = {"expect": None}
             if isinstance(step, ApiProbe):
                 without |= {"answer": {}, "binds": {}, "within_ms": 0}
             if step.repeat == 1 and not step.background:
