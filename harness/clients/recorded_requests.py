@@ -42,7 +42,7 @@ class RequestRecorder:
     def record(self, node: str, request: RequestPayload, call: Callable[[], Response]) -> Response:
         """Return what `call` answers to the request. Raise what it raises."""
         api = api_of(type(request))
-        if api not in CHANGING:
+        if api not in CHANGING or (api == "produce" and getattr(request, "transactional_id", None) is None):
             return call()
         op = f"{REQUEST}-{next(self._numbers)}"
         body = _without_secrets(messages.plain(request))

@@ -117,6 +117,13 @@ def results(response: Mapping[str, Any] | None, *keys: str) -> Sequence[Mapping[
     return next(lists, ())
 
 
+def deleted_topics(sent: Sent) -> Sequence[str] | None:
+    """Return the topics that a request may have deleted; None if these may be any."""
+    named = sent.body.get("topics") or [{"name": name} for name in sent.body.get("topic_names") or ()]
+    names = [topic["name"] for topic in named]
+    return None if None in names else names
+
+
 def is_described(parts: Iterable[Mapping[str, Any]]) -> bool:
     """Return whether an answer says of each part what it is, or that it is not there.
 

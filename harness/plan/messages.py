@@ -3,8 +3,8 @@
 Names are those of the message definitions in snake case: `create_partitions`, `validate_only`. Durations are in
 milliseconds (`timeout`, `throttle_time`), bytes are text, and ids are text. `records` is text, or a batch: a mapping
 with `records` (each with `value`, `key`, `timestamp`), `producer_id`, `producer_epoch`, `base_sequence`, and
-`transactional`. Of a response they are a list of records, each with `offset`, `key` and `value`; text if they are
-compressed, damaged, or of a format before batches.
+`transactional`. Of a response they are a list of records, each with `offset`, `key` and `value`, and with `producer_id`
+and `producer_epoch` if a producer gave them; text if they are compressed, damaged, or of a format before batches.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from typing import Any, get_args, get_type_hints
 
 from kio.index import load_request_schema, load_response_schema
 from kio.records.readers import read_batch
-from kio.records.schema import NewRecordBatch, Record
+from kio.records.schema import NewRecordBatch, Record, RecordBatch
 from kio.records.writers import write_batch
 from kio.schema.index import api_key_map, schema_name_map
 from kio.serial.errors import DecodeError
@@ -127,11 +127,17 @@ def _plain_records(data: bytes) -> Any:
             return plain(data)
         if not batch.attributes & CONTROL:
             found += [
-                {"offset": int(each.offset), "key": plain(each.key), "value": plain(each.value)}
+                {"offset": int(each.offset), "key": plain(each.key), "value": plain(each.value)} | _producer(batch)
                 for each in batch.records
             ]
         position += size
     return found
+
+
+def _producer(batch: RecordBatch) -> dict[str, int]:
+    if batch.producer_id < 0:
+        return {}
+    return {"producer_id": int(batch.producer_id), "producer_epoch": int(batch.producer_epoch)}
 
 
 @cache

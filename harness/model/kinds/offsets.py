@@ -1,8 +1,9 @@
 """The offsets that groups committed, with their metadata.
 
-Sources: the descriptions of OffsetCommit, TxnOffsetCommit (KIP-98), OffsetDelete (KIP-496), DeleteGroups (KIP-229) and
-OffsetFetch; KIP-211 (offsets go with their topic); KIP-320 (leader epochs). Versions that name topics by their ids are
-not read: commits in them are not followed.
+Sources: the descriptions of OffsetCommit, OffsetDelete (KIP-496), DeleteGroups (KIP-229) and OffsetFetch; KIP-98 and
+KIP-447 (an offset of TxnOffsetCommit counts from the commit marker of its transaction on, and never after an abort);
+KIP-211 (offsets go with their topic); KIP-320 (leader epochs). Versions that name topics by their ids are not read:
+commits in them are not followed.
 """
 
 from __future__ import annotations
@@ -11,14 +12,14 @@ from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, ClassVar, NamedTuple
 
-from fencepost.harness.model.effect import DONE, NOTHING_DONE, Effect
-from fencepost.harness.model.kind import Kind, Question, Scope, results
+from fencepost.harness.model.effect import DONE, Effect
+from fencepost.harness.model.kind import Kind, Question, Scope, deleted_topics, results
 from fencepost.harness.model.sent import Sent
+from fencepost.harness.model.transactional import OFFSETS_TOPIC, REFUSED, TransactionalEffect, code_of
 from fencepost.harness.model.worlds import State
 
 NONE = -1
 """The offset of a partition without one, in answers that do not leave it out."""
-OFFSETS_TOPIC = "__consumer_offsets"
 _BY_NAME = 9
 """The last version of OffsetFetch that names topics by their names; those before 2 cannot ask for all."""
 
@@ -31,6 +32,31 @@ class Offset(NamedTuple):
     metadata: str
 
 
+class Pending(NamedTuple):
+    """An offset of the open transaction of a transactional id."""
+
+    id: str
+    offset: Offset
+    is_overtaken: bool = False
+    """Something else has changed the committed offset since. No document says which of the two counts then."""
+
+
+class Committed(NamedTuple):
+    """An offset as it is committed, None if it is not, and those of open transactions."""
+
+    offset: Offset | None = None
+    pending: frozenset[Pending] = frozenset()
+
+    def of(self, id: str) -> Pending | None:
+        return next((each for each in self.pending if each.id == id), None)
+
+    def changed(self, offset: Offset | None) -> Committed:
+        return Committed(offset, frozenset(each._replace(is_overtaken=True) for each in self.pending))
+
+    def without(self, id: str) -> Committed:
+        return self._replace(pending=frozenset(each for each in self.pending if each.id != id))
+
+
 @dataclass(frozen=True)
 class _Commit(Effect):
     offset: Offset
@@ -40,12 +66,54 @@ class _Commit(Effect):
         return f"commit {_words(self.offset)} at {self.object}"
 
     def after(self, state: State) -> State:
-        return self.offset
+        return _committed(state).changed(self.offset)
 
 
 @dataclass(frozen=True)
-class _CommitInTransaction(_Commit):
+class _CommitInTransaction(TransactionalEffect):
     """The offset counts once its transaction is committed, and never if that is aborted."""
+
+    id: str
+    offset: Offset
+
+    @property
+    def title(self) -> str:
+        return f"commit {_words(self.offset)} at {self.object} in the transaction of {self.id}"
+
+    def after(self, state: State) -> State:
+        before = _committed(state).without(self.id)
+        return before._replace(pending=before.pending | {Pending(self.id, self.offset)})
+
+
+@dataclass(frozen=True)
+class _End(TransactionalEffect):
+    """The transaction of an id ends. Its other states are those of the kind `transactions`."""
+
+    id: str
+    is_commit: bool
+
+    @property
+    def title(self) -> str:
+        return f"{'commit' if self.is_commit else 'abort'} the transaction of {self.id}"
+
+    def after(self, state: State) -> State:
+        before = _committed(state)
+        pending, rest = before.of(self.id), before.without(self.id)
+        return rest.changed(pending.offset) if pending and self.is_commit else rest
+
+    def step(self, state: State) -> Iterator[State]:
+        pending = _committed(state).of(self.id)
+        if self.code != DONE or pending is None:
+            yield state
+        if pending is not None and self.may_be_done:
+            yield self.after(state)
+            if pending.is_overtaken:
+                yield _committed(state).without(self.id)
+
+
+@dataclass(frozen=True)
+class _Abort(_End):
+    """A transaction is aborted some time after another producer was asked for."""
 
     lasting: ClassVar[bool] = True
 
@@ -57,7 +125,7 @@ class _Deletion(Effect):
         return f"delete the offset at {self.object}"
 
     def after(self, state: State) -> State:
-        return None
+        return _committed(state).changed(None)
 
 
 @dataclass(frozen=True)
@@ -76,8 +144,12 @@ class Offsets(Kind):
 
     name = "committed offsets"
     requirement = "MDL-10"
-    changed_by = frozenset({"offset_commit", "txn_offset_commit", "offset_delete", "delete_groups", "delete_topics"})
+    changed_by = frozenset(
+        {"offset_commit", "txn_offset_commit", "offset_delete", "delete_groups", "delete_topics"}
+        | {"end_txn", "init_producer_id"}
+    )
     begins_absent = True
+    absent = Committed()
 
     def questions(self, scope: Scope) -> Iterator[Question]:
         for group in sorted({group_of(each) for each in scope.objects} - scope.of_clients):
@@ -102,33 +174,39 @@ class Offsets(Kind):
         }
 
     def state(self, seen: Any) -> State:
-        return Offset(*seen)
+        return Committed(Offset(*seen))
 
     def fits(self, state: State, seen: State) -> Iterator[State]:
         """An offset of -1 is the same as none."""
-        if not (isinstance(state, Offset) and isinstance(seen, Offset)):
-            if all(each is None or (isinstance(each, Offset) and each.offset == NONE) for each in (state, seen)):
+        before = _committed(state)
+        known, shown = before.offset, _committed(seen).offset
+        if known is None or shown is None:
+            if all(each is None or each.offset == NONE for each in (known, shown)):
                 yield state
-        elif (state.offset, state.metadata) == (seen.offset, seen.metadata):
-            epochs = {state.leader_epoch, seen.leader_epoch} - {None}
+        elif (known.offset, known.metadata) == (shown.offset, shown.metadata):
+            epochs = {known.leader_epoch, shown.leader_epoch} - {None}
             if len(epochs) < 2:
-                yield state._replace(leader_epoch=next(iter(epochs), None))
+                yield before._replace(offset=known._replace(leader_epoch=next(iter(epochs), None)))
 
     def says(self, state: State) -> str:
-        return _words(state) if isinstance(state, Offset) else super().says(state)
+        committed = _committed(state)
+        pending = [f"{_words(each.offset)} in the transaction of {each.id}" for each in sorted(committed.pending)]
+        return ", and ".join(["absent" if committed.offset is None else _words(committed.offset), *pending])
 
     def effects(self, sent: Sent, objects: Collection[str]) -> Iterator[Effect]:
         match sent.api:
             case "offset_commit" | "txn_offset_commit":
                 yield from _commits(sent)
             case "offset_delete":
-                code, codes = _code(sent), _codes(sent)
+                code, codes = code_of(sent), _codes(sent)
                 for object, _ in _partitions(sent):
                     yield _Deletion(object, code or codes.get(object))
             case "delete_groups":
                 answers = {each["group_id"]: each["error_code"] for each in results(sent.response, "results")}
                 for group in sent.body["groups_names"]:
                     yield from (_Deletion(each, answers.get(group)) for each in objects if group_of(each) == group)
+            case "end_txn" | "init_producer_id":
+                yield from _ends(sent, objects)
             case _:
                 yield from (_Expiry(each, DONE) for each in objects if went_with(sent, each, OFFSETS_TOPIC))
 
@@ -155,12 +233,24 @@ def _commits(sent: Sent) -> Iterator[Effect]:
         code = codes.get(object)
         epoch = each.get("committed_leader_epoch")
         offset = Offset(each["committed_offset"], epoch, each["committed_metadata"] or "")
-        if not in_transaction:
+        if in_transaction:
+            yield _CommitInTransaction(object, code, sent.body["transactional_id"], offset)
+        else:
             yield _Commit(object, code, offset)
-        elif code not in NOTHING_DONE:
-            yield _CommitInTransaction(object, DONE, offset)
         if sent.body.get("retention_time", NONE) >= 0:
             yield _Expiry(object, DONE)
+
+
+def _ends(sent: Sent, objects: Collection[str]) -> Iterator[Effect]:
+    """Yield the end of a transaction at each offset: which of them are in it is known by their states."""
+    id, code = sent.body["transactional_id"], code_of(sent)
+    for each in objects if id is not None else ():
+        if sent.api == "end_txn":
+            yield _End(each, code, id, sent.body["committed"])
+        elif code == DONE:
+            yield _End(each, DONE, id, is_commit=False)
+        elif code not in REFUSED:
+            yield _Abort(each, DONE, id, is_commit=False)
 
 
 def _partitions(sent: Sent) -> Iterator[tuple[str, Mapping[str, Any]]]:
@@ -181,14 +271,15 @@ def _codes(sent: Sent) -> Mapping[str, int]:
     }
 
 
-def _code(sent: Sent) -> int | None:
-    return sent.response.get("error_code") if sent.response is not None else None
-
-
 def went_with(sent: Sent, object: str, state_topic: str) -> bool:
     """Return whether a deletion of topics may have been of that of an offset, or of the one that holds all offsets."""
-    named = sent.body.get("topics") or [{"name": name} for name in sent.body.get("topic_names") or ()]
-    return bool({None, state_topic, topic_of(object)} & {topic["name"] for topic in named})
+    deleted = deleted_topics(sent)
+    return deleted is None or bool({state_topic, topic_of(object)} & set(deleted))
+
+
+def _committed(state: State) -> Committed:
+    assert isinstance(state, Committed)
+    return state
 
 
 def _words(offset: Offset) -> str:

@@ -15,8 +15,9 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 from fencepost.harness.model.effect import DONE, NOTHING_DONE, Effect
-from fencepost.harness.model.kind import Kind, Question, Scope, results
+from fencepost.harness.model.kind import Kind, Question, Scope
 from fencepost.harness.model.sent import Sent
+from fencepost.harness.model.transactional import added, code_of
 from fencepost.harness.model.worlds import State
 
 NOT_FOUND = 105
@@ -131,15 +132,15 @@ class Producers(Kind):
         return _words(state) if isinstance(state, Producer) else super().says(state)
 
     def effects(self, sent: Sent, objects: Collection[str]) -> Iterator[Effect]:
-        body, response = sent.body, sent.response
-        code = None if response is None else response.get("error_code", DONE)
+        body, response, code = sent.body, sent.response, code_of(sent)
         match sent.api:
             case "init_producer_id":
                 if body["transactional_id"] is not None:
                     given = _producer(response or {})
                     yield _Begin(body["transactional_id"], code, given, body.get("producer_epoch", -1) >= 0)
             case "add_partitions_to_txn":
-                yield from _added(sent)
+                for each in added(sent):
+                    yield _Use(each.id, each.code, "add partitions", Producer(each.producer_id, each.producer_epoch))
             case "add_offsets_to_txn":
                 yield _Use(body["transactional_id"], code, "add offsets", _producer(body))
             case _:
@@ -147,29 +148,6 @@ class Producers(Kind):
                 then = _producer(response or {}) if ends_epoch else None
                 bumps = response is not None and "producer_epoch" in response
                 yield _Use(body["transactional_id"], code, "end", _producer(body), int(bumps), then)
-
-
-def _added(sent: Sent) -> Iterator[Effect]:
-    """Yield a use for each transactional id: one in the versions of clients, several in those between brokers."""
-    old = "v3_and_below_"
-    if f"{old}transactional_id" in sent.body:
-        code = None if sent.response is None else _first_error(sent.response, "results_by_topic_v3_and_below")
-        producer = _producer({key.removeprefix(old): value for key, value in sent.body.items()})
-        yield _Use(sent.body[f"{old}transactional_id"], code, "add partitions", producer)
-        return
-    answers = {
-        each["transactional_id"]: (sent.response or {}).get("error_code") or _first_error(each, "topic_results")
-        for each in results(sent.response, "results_by_transaction")
-    }
-    for each in sent.body["transactions"]:
-        if not each["verify_only"]:
-            id = each["transactional_id"]
-            yield _Use(id, answers.get(id), "add partitions", _producer(each))
-
-
-def _first_error(answer: Mapping[str, Any], topics: str) -> int:
-    codes = (each["partition_error_code"] for topic in answer[topics] for each in topic["results_by_partition"])
-    return next(filter(None, codes), DONE)
 
 
 def _producer(fields: Mapping[str, Any]) -> Producer:

@@ -11,10 +11,11 @@ from hypothesis import strategies as st
 from fencepost.harness.model.comparison import compare
 from fencepost.harness.model.kind import Scope
 from fencepost.harness.model.kinds import KINDS
-from fencepost.harness.model.kinds.offsets import Offset, place
+from fencepost.harness.model.kinds.offsets import Committed, Offset, Pending, place
 from fencepost.harness.model.sent import Checkpoint, Description, Sent
 from fencepost.harness.model.worlds import State
 from tests.harness.model.histories import Cluster
+from tests.harness.model.transactional_requests import begin, commit_offset, end
 
 pytestmark = pytest.mark.requirement("MDL-10")
 
@@ -74,8 +75,8 @@ def answered(body: Mapping[str, Any], code: int = 0) -> Mapping[str, Any]:
 
 
 def show(state: State) -> Any:
-    assert isinstance(state, Offset)
-    return list(state)
+    assert isinstance(state, Committed) and state.offset is not None
+    return list(state.offset)
 
 
 @given(st.integers(0, 10_000))
@@ -142,12 +143,90 @@ def test_an_offset_of_minus_one_is_the_same_as_none() -> None:
     assert not problems([committed(1, 5, code=16)], described(2, [-1, None, ""]))
 
 
-def test_an_offset_in_a_transaction_counts_later_or_never() -> None:
-    requests = [committed(1, 5), committed(2, 6, api="txn_offset_commit")]
-    assert not problems(requests, described(3, [5, None, ""]), described(4, [6, None, ""]))
-    assert problems(requests, described(3, [6, None, ""]), described(4, [5, None, ""]))
-    refused = [committed(1, 5), committed(2, 6, api="txn_offset_commit", code=22)]
-    assert problems(refused, described(3, [6, None, ""]))
+class InTransactions:
+    """A coordinator of a group, of which two producers commit offsets at one place in their transactions."""
+
+    def __init__(self, seed: int, lost: float = 0.2) -> None:
+        self.rng, self.lost = random.Random(seed), lost
+        self.t, self.offset, self.pending = 1.0, 1, dict[str, int]()
+        self.requests, self.looks = [committed(1, 1)], list[Checkpoint]()
+        for number in range(self.rng.randint(1, 8)):
+            self.t += 1
+            match self.rng.randrange(4):
+                case 0 | 1:
+                    self.commit(10 + number)
+                case 2:
+                    self.end()
+                case _:
+                    self.look()
+
+    def code(self) -> int | None:
+        return None if self.rng.random() < self.lost else 0
+
+    def commit(self, offset: int) -> None:
+        """Commit while no other transaction has an offset, so that it is clear which one counts."""
+        if not self.pending.keys() - {"x"}:
+            self.requests.append(commit_offset(self.t, offset, self.code()))
+            self.pending["x"] = offset
+        elif not self.pending.keys() - {"y"}:
+            self.requests.append(commit_offset(self.t, offset, self.code(), id="y"))
+            self.pending["y"] = offset
+
+    def end(self) -> None:
+        id, commit = self.rng.choice(("x", "y")), self.rng.random() < 0.5
+        request = end(self.t, commit=commit, code=self.code(), id=id)
+        self.requests.append(self.rng.choice((request, begin(self.t, self.code(), id=id))))
+        is_end = self.requests[-1] is request
+        offset = self.pending.pop(id, None)
+        if offset is not None and commit and is_end:
+            self.offset = offset
+
+    def look(self) -> None:
+        self.looks.append(described(self.t, [self.offset, None, ""]))
+
+
+@given(st.integers(0, 10_000))
+def test_a_coordinator_that_follows_transactions_is_accepted(seed: int) -> None:
+    made = InTransactions(seed)
+    assert compare(made.requests, made.looks).problems == []
+
+
+@given(st.integers(0, 10_000), st.sampled_from(("before its commit", "after an abort", "not after its commit")))
+def test_each_single_offset_that_does_not_follow_its_transaction_is_refused(seed: int, how: str) -> None:
+    made = InTransactions(seed, lost=0.0)
+    t, other = made.t, begin(made.t + 0.5, id="x")
+    requests = [*made.requests, other, commit_offset(t + 1, 99)]
+    requests += [] if how == "before its commit" else [end(t + 2, commit=how != "after an abort")]
+    offset = made.offset if how == "not after its commit" else 99
+    right = 99 if how == "not after its commit" else made.offset
+    assert not problems(requests, *made.looks, described(t + 3, [right, None, ""]))
+    found = compare(requests, [*made.looks, described(t + 3, [offset, None, ""])]).problems
+    assert [each.requirement for each in found] == ["MDL-10"]
+
+
+def test_an_end_without_an_answer_may_come_later_and_a_refused_one_does_not() -> None:
+    pending = [committed(1, 5), commit_offset(2, 6)]
+    assert not problems([*pending, end(3, code=None)], described(4, [5, None, ""]), described(5, [6, None, ""]))
+    assert problems([*pending, end(3, code=None)], described(4, [6, None, ""]), described(5, [5, None, ""]))
+    assert problems([*pending, end(3, code=48)], described(4, [6, None, ""]))
+    assert problems([committed(1, 5), commit_offset(2, 6, 22), end(3)], described(4, [6, None, ""]))
+    for offset in (5, 6):
+        assert not problems([committed(1, 5), commit_offset(2, 6, None), end(3)], described(4, [offset, None, ""]))
+
+
+def test_another_producer_has_the_transaction_aborted() -> None:
+    pending = [committed(1, 5), commit_offset(2, 6)]
+    assert problems([*pending, begin(3), end(4)], described(5, [6, None, ""]))
+    for offset in (5, 6):
+        assert not problems([*pending, begin(3, 51), end(4)], described(5, [offset, None, ""]))
+    assert problems([*pending, begin(3, 90), end(4)], described(5, [5, None, ""]))
+
+
+def test_no_document_says_which_commit_counts_of_one_in_a_transaction_and_one_after_it() -> None:
+    requests = [commit_offset(1, 6), committed(2, 5), end(3)]
+    for offset in (5, 6):
+        assert not problems(requests, described(4, [offset, None, ""]))
+    assert problems(requests, described(4, [7, None, ""]))
 
 
 @pytest.mark.parametrize(
@@ -203,6 +282,11 @@ def test_only_the_coordinator_is_believed() -> None:
 
 
 def test_a_state_is_put_into_words() -> None:
-    assert KIND.says(Offset(5, None, "m")) == "5 with `m`"
-    assert KIND.says(Offset(5, None, "m" * 4096)) == "5 with `4096 characters`"
-    assert KIND.says(None) == "absent"
+    assert KIND.says(Committed(Offset(5, None, "m"))) == "5 with `m`"
+    assert KIND.says(Committed(Offset(5, None, "m" * 4096))) == "5 with `4096 characters`"
+    pending = frozenset({Pending("x", Offset(6, None, ""))})
+    assert KIND.says(Committed(None, pending)) == "absent, and 6 in the transaction of x"
+    [problem] = compare([commit_offset(1, 6), end(2)], [described(3)]).problems
+    name = place("g", "a", 0)
+    first = f"1.000 s: commit 6 at {name} in the transaction of x"
+    assert problem.history == [first, "2.000 s: commit the transaction of x"]
