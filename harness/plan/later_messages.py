@@ -1,4 +1,4 @@
-"""Requests in versions that kio does not have yet, by API and version, each with its response.
+"""Requests in versions that kio does not have yet, or cannot read, by API and version, each with its response.
 
 Source: the message definitions of Apache Kafka 4.4. kio looks at the annotations themselves, so this module must not
 postpone them.
@@ -10,7 +10,10 @@ from typing import ClassVar
 
 from kio.schema.api_versions.v4 import ApiVersionsRequest as _Request
 from kio.schema.api_versions.v4 import ApiVersionsResponse as _Response
-from kio.static.primitive import i16, i32
+from kio.schema.describe_transactions.v0 import DescribeTransactionsRequest
+from kio.schema.describe_transactions.v0 import DescribeTransactionsResponse as _DescribeTransactionsResponse
+from kio.schema.describe_transactions.v0.response import TransactionState as _TransactionState
+from kio.static.primitive import i16, i32, i64
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -31,6 +34,22 @@ class ApiVersionsResponse(_Response):
     __version__: ClassVar[i16] = i16(5)
 
 
+@dataclass(frozen=True, kw_only=True)
+class TransactionState(_TransactionState):
+    """As in kio, which has no time of -1: the start of a transaction that has not begun."""
+
+    transaction_start_time: i64 = field(metadata={"kafka_type": "int64"})  # type: ignore[assignment]
+    """Milliseconds since 1970."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class DescribeTransactionsResponse(_DescribeTransactionsResponse):
+    """Version 0."""
+
+    transaction_states: tuple[TransactionState, ...]
+
+
 LATER: Mapping[str, Mapping[int, tuple[type, type]]] = {
     "api_versions": {5: (ApiVersionsRequest, ApiVersionsResponse)},
+    "describe_transactions": {0: (DescribeTransactionsRequest, DescribeTransactionsResponse)},
 }

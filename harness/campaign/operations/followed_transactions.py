@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from fencepost.harness.campaign.script import Script
 
 PARTITIONS = 2
-LOOKED_AT = 0.6
+LOOKED_AT = 0.4
 """The fraction of moments at which everything is described."""
 OF_OFFSETS = 3
 """A version of AddOffsetsToTxn and TxnOffsetCommit by which the first one comes before the second."""
