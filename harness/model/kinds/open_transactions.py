@@ -39,7 +39,7 @@ class Writing(NamedTuple):
     epoch: int = 0
     """The lowest epoch that the leader can have of it."""
     timeout: int | None = None
-    """Of its transactions, in milliseconds."""
+    """The timeout of its transactions, in milliseconds."""
     until: float = -inf
     """A transaction is open for certain until then, in seconds of the run."""
     is_added: bool = False
@@ -75,7 +75,7 @@ class _Begin(TransactionalEffect):
 
 @dataclass(frozen=True)
 class _Abort(Effect):
-    """What is open is aborted, some time after another producer was asked for, or goes with its topic."""
+    """An open transaction is aborted, some time after another producer was asked for, or goes with its topic."""
 
     why: str
     lasting: ClassVar[bool] = True

@@ -4,7 +4,7 @@ Sources: KIP-98 (states, and the requests that lead from one to the next), KIP-8
 Produce from version 12 add their partitions by themselves; an abort of nothing is accepted), KIP-664 and the
 descriptions of DescribeTransactions and ListTransactions.
 
-A transaction that was ended has to come to its end, so the states in between are owed to nobody once there was time.
+A transaction that was ended has to come to its end, so the states in between are wrong once there was time for it.
 One that was not is open for half of its timeout; after that its coordinator may have aborted it at any time.
 """
 
