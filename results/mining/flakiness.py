@@ -52,6 +52,8 @@ def flakiness(runs: DataFrame) -> DataFrame:
       as a whole.
     - same_plan, other_plan: the probability that two runs on one build differ, of one plan (nondeterminism) and of
       two plans (what chaos finds): sum of x (n-x) / sum of n (n-1) / 2 for x failures of n runs. Null without pairs.
+    - unknown_builds: runs whose build is not known. Each counts as a build of its own, as does each report of an
+      imported suite, so that their order in time decides.
     - unstable_plans: plans that both passed and failed on one build; passed_run and failed_run are runs of such a plan.
     - plan_decides: the probability that the plan decides the verdict: 1 / (1 + c), where c is the probability that
       repeated plans agree as they did if it does not. 0 if a plan is unstable, 0.5 if no plan was repeated, null if
@@ -84,6 +86,7 @@ def flakiness(runs: DataFrame) -> DataFrame:
         _rate(F.col("entropy"), n).alias("entropy"),
         _rate(F.col("same_differ"), F.col("same_pairs")).alias("same_plan"),
         _rate(F.col("other_differ"), F.col("other_pairs")).alias("other_plan"),
+        "unknown_builds",
         "unstable_plans",
         decides.alias("plan_decides"),
         *("passed_run", "failed_run", "healthy", "flaky", "broken"),
@@ -103,7 +106,10 @@ def _state(decides: Column) -> Column:
 
 
 def _by_plan(runs: DataFrame) -> DataFrame:
-    """Return the runs n and failures x of each plan on each build, with its pairs of neighbours in time."""
+    """Return the runs n and failures x of each plan on each build, with its pairs of neighbours in time.
+
+    An unknown build is no build that runs share: each run has one of its own, and the results of one report share one.
+    """
     order = Window.partitionBy(*TEST).orderBy("started_at", "run")
     earlier = order.rowsBetween(Window.unboundedPreceding, -1)
     # All rows are sorted, so they hold numbers where those do: a hash of 64 bits stands for a text of any length.
@@ -111,7 +117,10 @@ def _by_plan(runs: DataFrame) -> DataFrame:
         *TEST,
         "started_at",
         F.xxhash64("run_id").alias("run"),
-        F.xxhash64(build_of(TARGET)).alias("build"),
+        F.when(build_of(TARGET).isNotNull(), F.xxhash64(build_of(TARGET)))
+        .otherwise(F.xxhash64(F.coalesce("report", "run_id")))
+        .alias("build"),
+        F.when(build_of(TARGET).isNull(), 1).alias("unknown_builds"),
         F.xxhash64("plan_hash").alias("plan"),
         failed().alias("failed"),
         *(F.when(F.col("verdict") == name, 1).alias(name) for name in HALTS),
@@ -122,7 +131,7 @@ def _by_plan(runs: DataFrame) -> DataFrame:
         F.coalesce(F.sum("failed"), F.lit(0)).alias("x"),
         F.count("flip").alias("pairs"),
         F.count(F.when(F.col("flip"), 1)).alias("flips"),
-        *(F.count(name).alias(name) for name in HALTS),
+        *(F.count(name).alias(name) for name in (*HALTS, "unknown_builds")),
         F.max("started_at").alias("last_at"),
         F.max(F.when(F.col("failed") == 0, F.col("run"))).alias("passed"),
         F.max(F.when(F.col("failed") == 1, F.col("run"))).alias("failed"),
@@ -135,7 +144,7 @@ def _by_build(plans: DataFrame) -> DataFrame:
     unstable = (x > 0) & (x < n)
     unstable_at = F.when(unstable, F.col("last_at"))
     on_builds = plans.groupBy(*TEST, "build").agg(
-        *(F.sum(name).alias(name) for name in ("n", "x", "pairs", "flips", *HALTS)),
+        *(F.sum(name).alias(name) for name in ("n", "x", "pairs", "flips", *HALTS, "unknown_builds")),
         F.sum(n * (n - 1) / 2).alias("same_pairs"),
         F.sum(x * (n - x)).alias("same_differ"),
         F.count(F.when(unstable, 1)).alias("unstable_plans"),
@@ -153,7 +162,7 @@ def _by_test(on_builds: DataFrame) -> DataFrame:
     n, x = F.col("n"), F.col("x")
     partly = F.when(~F.col("all_failed"), 1)
     return on_builds.groupBy(*TEST).agg(
-        *(F.sum(name).alias(name) for name in ("pairs", "flips", *HALTS, *_SUMS)),
+        *(F.sum(name).alias(name) for name in ("pairs", "flips", *HALTS, "unknown_builds", *_SUMS)),
         F.sum("same_pairs").alias("same_pairs"),
         F.sum("same_differ").alias("same_differ"),
         F.sum(n * (n - 1) / 2 - F.col("same_pairs")).alias("other_pairs"),

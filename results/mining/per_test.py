@@ -56,6 +56,7 @@ def verdicts_by_build(runs: DataFrame, most: int) -> DataFrame:
     Columns beside test, target, backend: build, release, first_run_at, pass, violation, infrastructure, inconclusive
     (numbers of runs), median_s (of the durations of passes). Runs without a known build are one row, with null.
     """
+    timed = ~red() & F.col("duration_unknown").isNull()
     on_builds = (
         counted(runs)
         .groupBy(*TEST, build_of(TARGET).alias("build"))
@@ -63,7 +64,7 @@ def verdicts_by_build(runs: DataFrame, most: int) -> DataFrame:
             F.min("release").alias("release"),
             F.min("started_at").alias("first_run_at"),
             *(F.count(F.when(F.col("verdict") == name, 1)).alias(name) for name in ("pass", "violation", *HALTS)),
-            F.percentile_approx(F.when(~red(), F.col("duration_s")), 0.5).alias("median_s"),
+            F.percentile_approx(F.when(timed, F.col("duration_s")), 0.5).alias("median_s"),
         )
     )
     return _first(on_builds, most, F.desc("first_run_at"), F.col("build"))

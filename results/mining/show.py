@@ -12,6 +12,11 @@ STATES = {
     "broken": "It is broken: it fails in all runs of the newest build",
     "unsure": "There are too few runs to tell whether it is healthy, flaky or broken",
 }
+OVER_TIME = {
+    "flaky": "It is flaky: it passes and fails in turn, or when it is tried again",
+    "broken": "It is broken: it failed whenever it ran of late",
+}
+"""The states of a test with runs of unknown builds, which do not rest on builds."""
 RUNS = 8
 LAST_BUILDS = 12
 
@@ -19,7 +24,15 @@ LAST_BUILDS = 12
 def summary(row: Row) -> list[str]:
     """Return what is known of a test, a line each: its state, its rate, its change, its cost."""
     sure = "" if row["state"] == "unsure" else f" ({row[_posterior(row['state'])]:.0%})"
-    lines = [f"{STATES[row['state']]}{sure}."]
+    unknown, words = row["unknown_builds"], STATES
+    if unknown:
+        words = STATES | OVER_TIME
+    lines = [f"{words[row['state']]}{sure}."]
+    if unknown:
+        lines.append(
+            f"The build of {unknown} of {row['runs']} runs is not known, so their order in time counts; "
+            f"`fencepost results import --commit` or `--commit-from` names it."
+        )
     number = row["passes"] + row["violations"]
     if number:
         lines.append(
@@ -40,8 +53,8 @@ def summary(row: Row) -> list[str]:
         )
     elif row["violations"]:
         lines.append(
-            f"No build changed its rate; it first failed on {day(row['first_failed_at'])}, "
-            f"last on {day(row['last_failed_at'])}."
+            f"{'No known build' if unknown else 'No build'} changed its rate; "
+            f"it first failed on {day(row['first_failed_at'])}, last on {day(row['last_failed_at'])}."
         )
     if row["week_red"]:
         lines.append(
@@ -72,7 +85,8 @@ def _lines(facts: Facts, row: Row) -> Iterator[str]:
     yield ""
     yield from (f"  {line}" for line in summary(row))
     if row["unstable_plans"]:
-        yield f"  One plan passed and failed on one build: {row['passed_run']}, {row['failed_run']}"
+        where = "one build, or in one report" if row["unknown_builds"] else "one build"
+        yield f"  One plan passed and failed on {where}: {row['passed_run']}, {row['failed_run']}"
     builds = sorted(of("verdicts_by_build"), key=lambda build: build["first_run_at"])[-LAST_BUILDS:]
     if builds:
         yield "\n  Verdicts by build"

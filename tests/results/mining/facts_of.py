@@ -31,6 +31,7 @@ def of_test(name: str, **columns: Any) -> Row:
         "entropy": 1.0,
         "same_plan": 0.5,
         "other_plan": 0.25,
+        "unknown_builds": 0,
         "unstable_plans": 2,
         "plan_decides": 0.0,
         "passed_run": "run-1",

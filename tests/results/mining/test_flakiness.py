@@ -27,6 +27,13 @@ HISTORIES = {
     "by chance": [row for plan in "abcd" for row in verdicts("pv", plan_hash=plan)],
     "halted": verdicts("piupiv"),
     "left out": verdicts("v", left_out="planted defect"),
+    **{
+        f"unknown builds, {name}": verdicts(text, build=None, plan_hash=None)
+        for name, text in (("mended", "vvvvpppp"), ("worse", "ppppvvvv"), ("always failing", "v" * 40))
+    },
+    "unknown builds, retried": [
+        row for number in range(20) for row in verdicts("vp", build=None, plan_hash=None, report=f"report {number}")
+    ],
 }
 
 
@@ -69,6 +76,17 @@ def test_one_plan_with_two_verdicts_is_kept_apart_from_two_plans_with_one_each(
     assert (chaos["failed_run"], chance["plan_decides"]) == (None, 0)
     assert chaos["plan_decides"] == pytest.approx(1 / (1 + 0.5**4))
     assert {chance["passed_run"], chance["failed_run"]} <= {f"r{number}" for number in range(400)}
+
+
+def test_runs_of_unknown_builds_are_not_of_one_build(scores: dict[str, dict[str, Any]]) -> None:
+    named = {test.partition(", ")[2]: row for test, row in scores.items() if test.startswith("unknown")}
+    for name in ("mended", "worse"):
+        assert (named[name]["unstable_plans"], named[name]["passed_run"]) == (0, None)
+        assert named[name]["same_plan"] is None and named[name]["unknown_builds"] == 8
+    assert named["worse"]["state"] != "flaky" and named["worse"]["broken"] > named["mended"]["broken"] == 0
+    assert named["always failing"]["state"] == "broken"
+    retried = named["retried"]
+    assert (retried["state"], retried["unstable_plans"], retried["same_plan"]) == ("flaky", 20, 1)
 
 
 def test_a_run_without_proof_is_counted_and_is_no_flip(scores: dict[str, dict[str, Any]]) -> None:
