@@ -167,7 +167,7 @@ def _number(topic: Mapping[str, Any]) -> int | None:
     if assignments := topic.get("assignments") if "count" not in topic else None:
         return len(assignments)
     number = topic.get("count", topic.get("num_partitions"))
-    return number if isinstance(number, int) and number > 0 else None
+    return number if isinstance(number, int) and number >= 0 else None
 
 
 def _results(response: Mapping[str, Any] | None) -> Iterable[Mapping[str, Any]]:

@@ -10,7 +10,7 @@ from fencepost.harness.campaign.planner import generate
 from fencepost.harness.cli.interactive import described, interactive_plan
 from fencepost.harness.cluster.cluster import lay_out
 from fencepost.harness.conformance.live_plan import live_plan
-from fencepost.harness.engine.run import check_plan
+from fencepost.harness.engine.run import check_plan, run
 from fencepost.harness.errors import UsageError
 from fencepost.harness.network.addresses import LAST_K, Addresses
 from fencepost.harness.network.layout import Listener
@@ -23,6 +23,8 @@ from fencepost.harness.plan.steps.bind import Bind
 from fencepost.harness.targets.fixed_brokers import FixedBrokers
 from fencepost.harness.targets.registry import load_file
 from fencepost.harness.yaml_file import YamlFileError
+from fencepost.results.records.requirements import RequirementState
+from fencepost.results.records.verdict import Verdict
 from fencepost.suites import vocabulary as v
 from fencepost.suites.scenarios import SUITES, scenarios_for
 from fencepost.suites.target_facts import TargetFacts
@@ -152,3 +154,17 @@ def test_with_one_listener_peers_and_clients_use_the_same_port() -> None:
     assert first.listeners == (Listener.CLIENT,)
     assert first.front == first.endpoint(Listener.CLIENT)
     assert layout.link(first.name, second.name).upstream == second.endpoint(Listener.CLIENT)
+
+
+@pytest.mark.integration
+def test_a_run_judges_what_clients_see_and_says_what_it_could_not_judge(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("XDG_RUNTIME_DIR", str(tmp_path / "runtime"))
+    facts = TargetFacts.of(SEEN)
+    [scenario] = [each for each in SUITES["any"] if each.slug == "any-kill"]
+    _, verdict = run(scenario.plan(facts, 1), tmp_path / "runs")
+    assert verdict.verdict is Verdict.PASS, [finding.message for finding in verdict.findings]
+    states = {each.id: each.state for each in verdict.requirements}
+    assert {states[rule] for rule in ("ACK-01", "TOPIC-02", "LIVE-07")} == {RequirementState.HELD}
+    assert {states[rule] for rule in ("ISR-03", "LEAD-01", "SEG-01")} == {RequirementState.NOT_EXERCISED}

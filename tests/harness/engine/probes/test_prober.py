@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+from contextlib import nullcontext
 from pathlib import Path
 
 import pytest
+from kio.schema.errors import ErrorCode
 
+from fencepost.harness.engine.context import Clients
+from fencepost.harness.engine.probes import prober as prober_module
 from fencepost.harness.engine.probes.prober import Prober
 from fencepost.harness.plan.answers import ProbeAnswer, ProbeOutcome
 from fencepost.harness.plan.base import ExpectOutcome, Level
+from fencepost.harness.plan.dialect import Dialect
 from fencepost.harness.plan.requests.api import ApiProbe
 from fencepost.harness.plan.requests.metrics import MetricsProbe
 from fencepost.results.records.journal import read_journal
@@ -20,7 +25,7 @@ def test_a_probe_that_is_not_over_in_the_time_of_the_run_is_no_failure_of_the_ha
 ) -> None:
     context = still_context(tmp_path, healthy())
     context.clock.deadline = 0.0
-    monkeypatch.setattr(Prober, "_ask", lambda *_, **__: False)
+    monkeypatch.setattr(Prober, "_ask", lambda *_, **__: None)
     with Prober(context) as prober:
         prober.run(MetricsProbe(node="node-4", equal={"lag": 3}, repeat=2, background=True), "lag")
     context.journal.close()
@@ -49,3 +54,28 @@ def test_an_answer_that_must_never_be_is_not_waited_out(
     context.journal.close()
     ends = read_journal(tmp_path / "journal.jsonl").of("op", "ok", "fail", "info")
     assert [event.data["outcome"] for event in ends] == journalled
+
+
+@pytest.mark.parametrize(("dialect", "asked"), [(Dialect.CLIENTS, ["node-4", "node-5"]), (Dialect.KRAFT, ["node-4"])])
+def test_where_no_control_plane_is_visible_the_controller_that_a_broker_names_is_asked_next(
+    dialect: Dialect, asked: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    context = still_context(tmp_path, healthy())
+    context.references.dialect = dialect
+    answers = {
+        "node-4": ProbeAnswer(ProbeOutcome.REFUSED, ErrorCode.not_controller.value),
+        "node-5": ProbeAnswer(ProbeOutcome.SERVED),
+    }
+    seen: list[str] = []
+
+    def answer(_: Prober, probe: object, name: str, node: str, number: int) -> ProbeAnswer:
+        seen.append(node)
+        return answers[node]
+
+    monkeypatch.setattr(Prober, "_answer", answer)
+    monkeypatch.setattr(Clients, "connect", lambda *_, **__: nullcontext())
+    monkeypatch.setattr(prober_module, "ask_controller", lambda _: 5)
+    with Prober(context) as prober:
+        prober.run(ApiProbe(node="node-4", api="create_topics"), "ask")
+    context.journal.close()
+    assert seen == asked
