@@ -30,6 +30,7 @@ if TYPE_CHECKING:
 
 KEPT_OUT: Mapping[str, str] = {
     "unclean.leader.election.enable": "a leader without acknowledged records breaks ACK-01 by request",
+    "compression.type": "the reader of segment files knows gzip alone, which `alter-setting` changes to",
     "preallocate": "segments end with zeros, which are no records to a reader of the files",
     "local.": "no target has tiered storage",
     "remote.": "no target has tiered storage",
