@@ -137,7 +137,7 @@ def test_all_of_the_rest_is_one_run_and_what_asks_a_rule_is_tried_one_by_one() -
     row = Standing(DEFECT, QUORUM)
     asked, rest = asking(DEFECT, QUORUM)
     assert next_ones(row, Stage.ASKED, first=100) == asked[:1]
-    assert next_ones(row, Stage.REST, first=100) == rest
+    assert next_ones(row, Stage.REST, first=len(rest)) == rest
     row.trials += [trial(Stage.REST, rest[0], Outcome.MISSED)]
     assert next_ones(row, Stage.REST, first=3) == rest[1:3]
 

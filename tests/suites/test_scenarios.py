@@ -158,6 +158,7 @@ def test_the_reason_names_the_capability_that_a_target_does_not_have() -> None:
     facts = replace(TARGETS["quorum"], capabilities=frozenset())
     possible = [scenario.slug for scenario in scenarios_for(facts) if scenario.unavailable_reason(facts) is None]
     nothing_broken = {"drafted-requests", "logins-between-nodes", "refused-configurations", "refused-topics"}
+    nothing_broken |= {"any-as-asked", "any-deletes-one", "any-mistakes", "any-validates-only"}
     assert set(possible) == nothing_broken, "these break nothing"
 
 
@@ -180,6 +181,7 @@ def test_every_target_is_capable_of_what_its_scenarios_need(target: str) -> None
 
 def test_the_registry_holds_each_scenario_once_and_leaves_out_what_is_for_others() -> None:
     quorum = scenarios_for(TARGETS["quorum"])
-    of_several = (each for each in (*SUITES["kraft_kips"], *SUITES["faults"]) if Dialect.KIP_631 in each.dialects)
+    shared = (*SUITES["any"], *SUITES["kraft_kips"], *SUITES["faults"])
+    of_several = (each for each in shared if Dialect.KIP_631 in each.dialects)
     applicable = (*SUITES["kip_631"], *declared_in("fencepost.suites.replication_v2.kip_101"), *of_several)
     assert quorum == tuple(each for each in SCENARIOS if each in applicable)

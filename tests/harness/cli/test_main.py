@@ -46,7 +46,7 @@ def test_help_fits_the_terminal_and_names_no_type_of_the_language(
     monkeypatch.setenv("COLUMNS", str(columns))
     said = fencepost(*command.split(), "--help").out
     assert [line for line in said.splitlines() if len(line) > columns] == []
-    assert re.findall(r"<(?:str|int|float|bool|path|list).*?>|{\w+}", said) == []
+    assert re.findall(r"<(?:str|int|float|bool|path|list).*?>|{[a-z]\w*}", said) == []
     [usage] = [line for line in said.splitlines() if "Usage:" in line]
     names = usage.replace("fencepost", "").split("Usage:")[1].split()
     assert [

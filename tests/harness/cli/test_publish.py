@@ -99,7 +99,7 @@ def test_the_job_of_ci_is_taken_from_the_environment(
     assert "imported       1 result, 1 skipped by their suite" in fencepost(*call).out
     assert json.loads(fencepost(*call, "--json").out)["known"] == 1
     [row] = Store.open(str(tmp_path / "store")).read(RUNS).to_pylist()
-    assert (row["test"], row["ci_job"], row["commit"], row["target"]) == ("C::t", "unit", "1a2b", "acme")
+    assert (row["test"], row["ci_job"], row["commit"], row["target"]) == ("s::C::t", "unit", "1a2b", "acme")
 
 
 def test_a_suite_that_publishes_at_its_end_says_what_was_added(tmp_path: Path) -> None:

@@ -30,7 +30,7 @@ from fencepost.suites.scenarios import SUITES, scenarios_for
 from fencepost.suites.target_facts import TargetFacts
 
 SEEN = str(Path(__file__).with_name("quorum-as-clients-see-it.yaml"))
-NAME = load_file(SEEN).name
+NAME = "quorum-as-clients-see-it"  # loading it here would add it to the targets of other tests
 FILE = """\
 name: acme
 title: the broker of Acme
