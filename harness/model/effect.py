@@ -54,6 +54,18 @@ class Effect(ABC):
 
 
 @dataclass(frozen=True)
+class Deletion(Effect):
+    """The object is gone."""
+
+    @property
+    def title(self) -> str:
+        return f"delete {self.object}"
+
+    def after(self, state: State) -> State:
+        return None
+
+
+@dataclass(frozen=True)
 class Validation(Effect):
     """A request that asks only to validate what `asked` would do."""
 

@@ -16,7 +16,7 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
-from fencepost.harness.model.effect import Effect, Validation
+from fencepost.harness.model.effect import Deletion, Effect, Validation
 from fencepost.harness.model.kind import Kind, Question, Scope, is_described, results
 from fencepost.harness.model.kinds.topics import EXISTS, INTERNAL, UNKNOWN
 from fencepost.harness.model.sent import Sent
@@ -59,16 +59,6 @@ class _Creation(Effect):
 
     def after(self, state: State) -> State:
         return self.assignment
-
-
-@dataclass(frozen=True)
-class _Deletion(Effect):
-    @property
-    def title(self) -> str:
-        return f"delete {self.object}"
-
-    def after(self, state: State) -> State:
-        return None
 
 
 @dataclass(frozen=True)
@@ -199,7 +189,7 @@ class Assignments(Kind):
             name = topic.get("name") or ids.get(topic.get("topic_id"))
             for each in objects:
                 if name is None or each.rpartition("-")[0] == name:
-                    yield _Deletion(each, codes.get(name) if name is not None else None)
+                    yield Deletion(each, codes.get(name) if name is not None else None)
 
 
 @dataclass(frozen=True)

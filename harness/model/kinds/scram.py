@@ -9,7 +9,7 @@ from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from fencepost.harness.model.effect import Effect
+from fencepost.harness.model.effect import Deletion, Effect
 from fencepost.harness.model.kind import Kind, Question, Scope, results
 from fencepost.harness.model.sent import Sent
 from fencepost.harness.model.worlds import State
@@ -36,16 +36,9 @@ class _Upsertion(Effect):
 
 
 @dataclass(frozen=True)
-class _Deletion(Effect):
-    @property
-    def title(self) -> str:
-        return f"delete {self.object}"
-
+class _Deletion(Deletion):
     def refusals(self, state: State) -> frozenset[int]:
         return frozenset({UNKNOWN}) if state is None else frozenset()
-
-    def after(self, state: State) -> State:
-        return None
 
 
 class ScramCredentials(Kind):

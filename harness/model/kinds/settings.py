@@ -11,7 +11,7 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
-from fencepost.harness.model.effect import Effect, Validation
+from fencepost.harness.model.effect import Deletion, Effect, Validation
 from fencepost.harness.model.kind import Kind, Question, Scope, is_described, results
 from fencepost.harness.model.kinds.topics import EXISTS, INTERNAL, UNKNOWN
 from fencepost.harness.model.sent import Sent
@@ -80,16 +80,6 @@ class _Creation(Effect):
 
     def after(self, state: State) -> State:
         return self.settings
-
-
-@dataclass(frozen=True)
-class _Deletion(Effect):
-    @property
-    def title(self) -> str:
-        return f"delete {self.object}"
-
-    def after(self, state: State) -> State:
-        return None
 
 
 class _OfResources(Kind):
@@ -185,13 +175,13 @@ class TopicSettings(_OfResources):
             case "delete_topics":
                 for topic in sent.body.get("topics") or [{"name": name} for name in sent.body.get("topic_names") or ()]:
                     if topic.get("name") is not None:
-                        yield _Deletion(topic["name"], codes.get(topic["name"]))
+                        yield Deletion(topic["name"], codes.get(topic["name"]))
                     else:
                         named = [
                             answer["name"] for answer in answers if answer.get("topic_id") == topic.get("topic_id")
                         ]
                         known = [name for name in named if name is not None]
-                        yield from (_Deletion(name, codes.get(name) if known else None) for name in known or objects)
+                        yield from (Deletion(name, codes.get(name) if known else None) for name in known or objects)
             case _:
                 yield from self._alterations(sent)
 

@@ -12,7 +12,7 @@ from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
-from fencepost.harness.model.effect import DONE, Effect
+from fencepost.harness.model.effect import DONE, Deletion, Effect
 from fencepost.harness.model.kind import Kind, Question, Scope, results
 from fencepost.harness.model.kinds.groups import NOT_FOUND
 from fencepost.harness.model.kinds.offsets import NONE, group_of, place, topic_of, went_with
@@ -41,17 +41,7 @@ class _Alteration(Effect):
 
 
 @dataclass(frozen=True)
-class _Deletion(Effect):
-    @property
-    def title(self) -> str:
-        return f"delete {self.object}"
-
-    def after(self, state: State) -> State:
-        return None
-
-
-@dataclass(frozen=True)
-class _WithItsTopic(_Deletion):
+class _WithItsTopic(Deletion):
     """Offsets of a topic that is deleted go in their own time."""
 
     lasting: ClassVar[bool] = True
@@ -129,11 +119,11 @@ class ShareOffsets(Kind):
                 answers = {each["topic_name"]: each["error_code"] for each in results(sent.response, "responses")}
                 for topic in [each["topic_name"] for each in sent.body["topics"]]:
                     code = refused or answers.get(topic)
-                    yield from (_Deletion(each, code) for each in of_group if topic_of(each) == topic)
+                    yield from (Deletion(each, code) for each in of_group if topic_of(each) == topic)
             case "delete_groups":
                 answers = {each["group_id"]: each["error_code"] for each in results(sent.response, "results")}
                 for group in sent.body["groups_names"]:
-                    yield from (_Deletion(each, answers.get(group)) for each in objects if group_of(each) == group)
+                    yield from (Deletion(each, answers.get(group)) for each in objects if group_of(each) == group)
             case "delete_topics":
                 yield from (_WithItsTopic(each, DONE) for each in objects if went_with(sent, each, STATE_TOPIC))
             case _:
