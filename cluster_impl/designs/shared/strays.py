@@ -1,6 +1,6 @@
-"""Stray replicas: on this broker's disks, but no longer assigned to it (KIP-631, DeleteTopic; decision DLD-25).
+"""Stray replicas: on this broker's disks, but no longer assigned to it (KIP-631, DeleteTopic; decisions DLD-25, DINT-30).
 
-They were reassigned or deleted while the broker was down, so the request to remove them never reached it.
+They were reassigned or deleted while the broker was away, so the request to remove them never reached it.
 """
 
 from __future__ import annotations

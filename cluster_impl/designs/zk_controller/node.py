@@ -33,7 +33,7 @@ class ZkNode:
         config, shell = self._config, self._shell
         zookeeper = await open_session(shell, config.zookeeper, config.broker_id)
         cluster_id = await found_cluster(zookeeper, znodes.ROOTS)
-        shell.open_log_dirs(cluster_id, Owner.BROKER_ID)
+        dirs = shell.open_log_dirs(cluster_id, Owner.BROKER_ID)
 
         listener = config.data_plane.inter_broker_listener
         host = controller_host(
@@ -43,7 +43,7 @@ class ZkNode:
             self._is_registered,
         )
         connect = shell.connector(listener, ZK_BROKER, f"broker-{config.broker_id}")
-        broker = Broker(config, zookeeper, cluster_id, host.known_controller, connect, shell.make_replicas)
+        broker = Broker(config, zookeeper, cluster_id, dirs, host.known_controller, connect, shell.make_replicas)
         host.listeners.append(broker.controller_is)
         broker.registrations.append(host.reconsider)
         self._broker, self._watched = broker, [broker.failed, host.failed, shell.replicas.failed]

@@ -13,6 +13,7 @@ from fencepost.cluster_impl.designs.on_zookeeper.producer_ids import ProducerIds
 from fencepost.cluster_impl.designs.shared.background_tasks import BackgroundTasks
 from fencepost.cluster_impl.designs.shared.heartbeats import HeartbeatTiming
 from fencepost.cluster_impl.designs.shared.isr_proposals import IsrProposals
+from fencepost.cluster_impl.designs.shared.strays import Strays
 from fencepost.cluster_impl.designs.zk_controller.broker.broker_settings import BrokerSettings
 from fencepost.cluster_impl.designs.zk_controller.broker.control_plane import ZkControlPlane
 from fencepost.cluster_impl.designs.zk_controller.broker.controlled_shutdown import ShutdownLimits, ShutdownRequester
@@ -33,6 +34,7 @@ from fencepost.cluster_impl.designs.zk_controller.broker.registration import Zno
 from fencepost.cluster_impl.designs.zk_controller.broker.request_guards import KnownAssignment
 from fencepost.cluster_impl.replication.control_plane import NO_EPOCH, ControlPlane, TopicPartition
 from fencepost.cluster_impl.replication.manager import ReplicaManager
+from fencepost.cluster_impl.storage.log_dirs import LogDirs
 from fencepost.cluster_impl.wire.client import Connect
 from fencepost.cluster_impl.wire.server import Handler
 
@@ -43,7 +45,7 @@ _REGISTRATION_GRACE = 1.0
 class Broker:
     """One broker. `control` serves the data plane `replicas`, `handlers` the INTERNAL listener.
 
-    `known_controller` returns the id of the broker that holds /controller as far as this node knows, -1 if none does.
+    `dirs` are open. `known_controller` returns the id of the broker that holds /controller as far as this node knows, -1 if none does.
     `make_replicas` creates the data plane on top of the given control plane.
     """
 
@@ -52,6 +54,7 @@ class Broker:
         config: ZkControllerNodeConfig,
         zookeeper: ZooKeeper,
         cluster_id: str,
+        dirs: LogDirs,
         known_controller: Callable[[], int],
         connect: Connect,
         make_replicas: Callable[[ControlPlane], ReplicaManager],
@@ -96,7 +99,14 @@ class Broker:
         self.replicas = make_replicas(self.control)
         topics, below_topics = self._broker_settings.topics, self._broker_settings.brokers.below_topics
         self._requests = ControllerRequests(
-            broker_id, self._registration, topics, self._cache, self.replicas, assignments, below_topics
+            broker_id,
+            self._registration,
+            topics,
+            self._cache,
+            self.replicas,
+            assignments,
+            Strays(dirs, self.replicas).remove,
+            below_topics,
         )
         self._heartbeats = MetadataHeartbeats(broker_id, self._lifecycle, heartbeat_link, _timing(settings))
         self._shutdown = ShutdownRequester(broker_id, self._epoch, last_link, _limits(settings))

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from uuid import UUID
 
 from fencepost.cluster_impl.api.serving import body_of
@@ -56,8 +56,9 @@ PartitionError = m.LeaderAndIsrResponse.LeaderAndIsrPartitionError
 class ControllerRequests:
     """Handles the requests of controllers. `handlers` are by API key, for the INTERNAL listener.
 
-    `assignments` gets the last assignment of each partition that this broker holds. `below_topics` returns the settings
-    that this broker was given at run time, under the topic's names.
+    `assignments` gets the last assignment of each partition that this broker holds. `remove_strays` deletes all replicas
+    on this broker's disks but the given ones. `below_topics` returns the settings that this broker was given at run time,
+    under the topic's names.
     """
 
     def __init__(
@@ -68,6 +69,7 @@ class ControllerRequests:
         cache: MetadataCache,
         data_plane: DataPlane,
         assignments: dict[TopicPartition, KnownAssignment],
+        remove_strays: Callable[[Collection[TopicPartition]], None],
         below_topics: Callable[[], Mapping[str, str]] = dict,
     ) -> None:
         self.controller_epoch = 0
@@ -78,6 +80,7 @@ class ControllerRequests:
         self._below_topics = below_topics
         self._cache = cache
         self._assignments = assignments
+        self._remove_strays = remove_strays
         self._one_at_a_time = asyncio.Lock()
         self._superseded = SupersededConnections()
         self._data_plane = data_plane
@@ -163,7 +166,7 @@ class ControllerRequests:
             if refused:
                 return _assignment_answer(refused, [(*each, refused) for each in requested], version)
             if body.type == FULL:
-                self._stop_all_but(requested)
+                self._keep_only(requested)
             errors: dict[TopicPartition, Error] = {}
             for start in range(0, len(requested), PIECE):
                 if start:
@@ -175,21 +178,15 @@ class ControllerRequests:
         ]
         return _assignment_answer(Error.NONE, results, version)
 
-    def _stop_all_but(self, requested: Iterable[tuple[str, UUID, PartitionState]]) -> None:
-        """Stop the replicas that a complete request does not name: they were removed while this broker was away.
+    def _keep_only(self, requested: Iterable[tuple[str, UUID, PartitionState]]) -> None:
+        """Delete the replicas that a complete request does not name (KIP-516; decision DINT-30).
 
-        Their folders stay until StopReplica requests their deletion.
+        They were reassigned or deleted while this broker was away, and no other request comes for them.
         """
         named = {TopicPartition(name, state.partition_index) for name, _, state in requested}
-        gone = {partition: assignment for partition, assignment in self._assignments.items() if partition not in named}
-        for partition in gone:
+        for partition in self._assignments.keys() - named:
             del self._assignments[partition]
-        self._data_plane.apply(
-            [
-                ReplicaStopped(topic=partition.topic, topic_id=assignment.topic_id, partition=partition.partition)
-                for partition, assignment in gone.items()
-            ]
-        )
+        self._remove_strays(named)
 
     def _assign(self, piece: Iterable[tuple[str, UUID, PartitionState]]) -> dict[TopicPartition, Error]:
         errors: dict[TopicPartition, Error] = {}

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import Any, cast
 from uuid import UUID
 
@@ -82,9 +82,13 @@ class Given:
         self.cache = MetadataCache("c")
         self.data_plane = Recorder()
         self.below: Mapping[str, str] = {}
+        self.kept: list[Collection[TopicPartition]] = []
         self.requests = ControllerRequests(
-            ME, known, known, self.cache, self.data_plane, self.assignments, lambda: self.below
+            ME, known, known, self.cache, self.data_plane, self.assignments, self._keep_only, lambda: self.below
         )
+
+    def _keep_only(self, kept: Collection[TopicPartition]) -> None:
+        self.kept.append(kept)
 
     def assign(
         self,
@@ -220,14 +224,13 @@ def test_leader_epochs_of_a_topic_that_was_made_anew_begin_again(given: Given) -
     assert given.data_plane.changes[-1].topic_id == ANOTHER
 
 
-@pytest.mark.requirement("DINT-23")
-def test_what_a_full_request_does_not_name_is_stopped(given: Given) -> None:
+@pytest.mark.requirement("DINT-30")
+def test_what_a_full_request_does_not_name_is_deleted(given: Given) -> None:
     given.assign(state())
-    named = state()
-    named.partition_index = 1
-    assert given.assign(named, kind=FULL) == (0, [0])
-    assert given.data_plane.changes[1] == ReplicaStopped(topic="t", topic_id=TOPIC, partition=0)
-    assert TopicPartition("t", 0) not in given.assignments
+    assert not given.kept
+    assert given.assign(state(partition=1), kind=FULL) == (0, [0])
+    assert given.kept == [{TopicPartition("t", 1)}]
+    assert set(given.assignments) == {TopicPartition("t", 1)}
 
 
 def test_a_request_of_many_partitions_leaves_the_loop_its_turn_and_keeps_its_order(given: Given) -> None:
