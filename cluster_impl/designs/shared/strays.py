@@ -1,4 +1,4 @@
-"""Stray replicas: on this broker's disks, but no longer assigned to it (KIP-631, DeleteTopic; decisions DLD-25, DINT-30).
+"""Stray replicas: on the disks of a broker that they are not assigned to (KIP-631, DeleteTopic; DLD-25, DINT-30).
 
 They were reassigned or deleted while the broker was away, so the request to remove them never reached it.
 """

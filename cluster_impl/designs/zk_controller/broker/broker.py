@@ -45,7 +45,7 @@ _REGISTRATION_GRACE = 1.0
 class Broker:
     """One broker. `control` serves the data plane `replicas`, `handlers` the INTERNAL listener.
 
-    `dirs` are open. `known_controller` returns the id of the broker that holds /controller as far as this node knows, -1 if none does.
+    `known_controller` returns the id of the broker that holds /controller as far as this node knows, -1 if none does.
     `make_replicas` creates the data plane on top of the given control plane.
     """
 

@@ -56,9 +56,9 @@ PartitionError = m.LeaderAndIsrResponse.LeaderAndIsrPartitionError
 class ControllerRequests:
     """Handles the requests of controllers. `handlers` are by API key, for the INTERNAL listener.
 
-    `assignments` gets the last assignment of each partition that this broker holds. `remove_strays` deletes all replicas
-    on this broker's disks but the given ones. `below_topics` returns the settings that this broker was given at run time,
-    under the topic's names.
+    `assignments` gets the last assignment of each partition that this broker holds. `remove_strays` deletes all other
+    replicas than those given from this broker's disks. `below_topics` returns the settings that this broker was given
+    at run time, under the topic's names.
     """
 
     def __init__(
