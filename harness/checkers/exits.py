@@ -8,10 +8,10 @@
   ZooKeeper server, or no step had begun: a target that never came up shows nothing of its rules. So is an end that a
   fault may explain: no rule says what a node must bear, but a run with a crash proves nothing.
 
-A fault may explain the end of a process if it was at work after the process started, and names the node or a link of
-it; but a node that was only killed, or lost its power, has to start again. So may a second process with its id. A fault
-that takes away what a node had promised to remember may explain the end of any. A process that ended before it was
-ready may have lacked other nodes that a fault kept away. A node that got SIGTERM and ended with an exit code that does
+A fault may explain the end of a process if it was not healed by then, and names the node or a link of it; but a node
+that was only killed, or lost its power, has to start again. So may a second process with its id. A fault that takes
+away what a node had promised to remember may explain the end of any process that was started before it was healed. A
+process that ended before it was ready may have lacked other nodes that a fault kept away. A node that got SIGTERM and ended with an exit code that does
 not answer it (`ORDERLY`) is judged as one that ended by itself.
 """
 
@@ -173,9 +173,10 @@ def _faults(exited: Event, journal: Journal) -> Iterator[str]:
         if event.t > exited.t or healed.get(event.id, inf) < since:
             continue
         named, fault = FaultTargets.of(event.data).touched, event.data.get("fault")
-        hit = exited.id in named and fault not in _ENDS_PROCESSES
+        is_over = healed.get(event.id, inf) <= exited.t
+        hit = not named or (exited.id in named and fault not in _ENDS_PROCESSES)
         lacked_others = not was_ready and bool(named - {exited.id})
-        if not named or hit or lacked_others or fault not in FORGETS_NOTHING:
+        if (hit and not is_over) or lacked_others or fault not in FORGETS_NOTHING:
             yield event.id
 
 

@@ -117,8 +117,18 @@ def test_a_fault_on_the_node_or_on_a_link_of_it_may_explain_its_end() -> None:
     assert verdict(exited(paused)) is Verdict.INFRASTRUCTURE
     link = {"from": "node-5", "to": "node-4"}
     assert verdict(exited(begun().add(3, "fault", "c", "intent", fault="cut", links=[link]))) is Verdict.INFRASTRUCTURE
-    over = begun().add(3, "fault", "p", "intent", fault="pause", nodes=["node-4"]).add(4, "fault", "p", "healed")
-    again = over.add(5, "node", "node-4", "started").add(6, "node", "node-4", "ready")
+
+
+@pytest.mark.requirement("LIVE-07")
+@pytest.mark.parametrize("fault", ["pause", "isolate", "clock-jump"])
+def test_a_fault_that_was_healed_explains_no_end(fault: str) -> None:
+    def healed() -> Events:
+        at_work = begun().add(3, "fault", "f", "intent", fault=fault, nodes=["node-4"])
+        return at_work.add(4, "fault", "f", "healed")
+
+    assert verdict(exited(healed(), t=3.5)) is Verdict.INFRASTRUCTURE
+    assert verdict(exited(healed(), t=5)) is Verdict.VIOLATION
+    again = healed().add(5, "node", "node-4", "started").add(6, "node", "node-4", "ready")
     assert verdict(exited(again)) is Verdict.VIOLATION
 
 
