@@ -48,6 +48,8 @@ class Question:
     scope: Sequence[str] | None = None
     oldest: int = 0
     """The oldest version that can be asked with; without it the node is not asked."""
+    followed: Sequence[str] = ()
+    """The objects that `read` looks for in an answer that lists whatever there is."""
     newest: int | None = None
     """The newest version whose answer `read` knows. None: any."""
 

@@ -105,11 +105,11 @@ class Assignments(Kind):
 
     def questions(self, scope: Scope) -> Iterator[Question]:
         yield Question("metadata", {"topics": None, "allow_auto_topic_creation": False})
-        yield Question("list_partition_reassignments", {"topics": None, "followed": scope.objects}, ())
+        yield Question("list_partition_reassignments", {"topics": None}, (), followed=scope.objects)
 
     def read(self, question: Question, answer: Mapping[str, Any]) -> Mapping[str, Any] | None:
         if question.api == "list_partition_reassignments":
-            return None if answer["error_code"] else {**dict.fromkeys(question.body["followed"]), **_under_way(answer)}
+            return None if answer["error_code"] else {**dict.fromkeys(question.followed), **_under_way(answer)}
         if not (answer["brokers"] and is_described(answer["topics"])):
             return None  # a broker that does not serve now
         return {

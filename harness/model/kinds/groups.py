@@ -195,11 +195,11 @@ class Groups(Kind):
             for api in _DESCRIBED_AS:
                 yield Question(api, {"group_ids": [group]}, [group])
         if followed:
-            yield Question("list_groups", {"states_filter": [], "types_filter": [], "followed": followed}, ())
+            yield Question("list_groups", {"states_filter": [], "types_filter": []}, (), followed=followed)
 
     def read(self, question: Question, answer: Mapping[str, Any]) -> Mapping[str, Any] | None:
         if question.api == "list_groups":
-            names = {each["group_id"] for each in answer["groups"]} & set(question.body["followed"])
+            names = {each["group_id"] for each in answer["groups"]} & set(question.followed)
             return {name: {"listed": True} for name in sorted(names)} or None
         [described] = answer["groups"]
         protocol = _DESCRIBED_AS.get(question.api, CLASSIC)

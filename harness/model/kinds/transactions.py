@@ -151,8 +151,8 @@ class Transactions(Kind):
         for id in followed:
             yield Question("describe_transactions", {"transactional_ids": [id]}, [id])
         if followed:
-            body = {"state_filters": [], "producer_id_filters": [], "duration_filter": -1, "followed": followed}
-            yield Question("list_transactions", body, ())
+            body = {"state_filters": [], "producer_id_filters": [], "duration_filter": -1}
+            yield Question("list_transactions", body, (), followed=followed)
 
     def read(self, question: Question, answer: Mapping[str, Any]) -> Mapping[str, Any] | None:
         """Only the coordinator of a transactional id says anything about it."""
@@ -160,7 +160,7 @@ class Transactions(Kind):
             listed = {
                 each["transactional_id"]: {"state": each["transaction_state"]}
                 for each in answer["transaction_states"]
-                if each["transactional_id"] in question.body["followed"]
+                if each["transactional_id"] in question.followed
             }
             return listed or None
         [described] = answer["transaction_states"]
