@@ -11,8 +11,8 @@
 A fault may explain the end of a process if it was not healed by then, and names the node or a link of it; but a node
 that was only killed, or lost its power, has to start again. So may a second process with its id. A fault that takes
 away what a node had promised to remember may explain the end of any process that was started before it was healed. A
-process that ended before it was ready may have lacked other nodes that a fault kept away. A node that got SIGTERM and ended with an exit code that does
-not answer it (`ORDERLY`) is judged as one that ended by itself.
+process that ended before it was ready may have lacked other nodes that a fault kept away. A node that got SIGTERM and
+ended with an exit code that does not answer it (`ORDERLY`) is judged as one that ended by itself.
 """
 
 from __future__ import annotations
