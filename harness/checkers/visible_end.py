@@ -3,9 +3,13 @@
 Two answers of leaders are compared if the second question was asked after the first answer had come, and if it was not
 put to an older leader: a deposed leader may know less. Of topics without ids nothing is known once one is deleted, nor
 of those that a condition made and deletes.
+
+ListOffsets has the name of a topic only, and the id comes from the metadata that the node had answered before. A broker
+may learn of a topic that was created again before its logs are changed, so for `LOGS_FOLLOW` seconds its answer may be
+about the log of the deleted topic, and is compared with nothing.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from math import inf
 
@@ -17,6 +21,8 @@ from fencepost.harness.checkers.topic_lives import Deletion
 from fencepost.results.records.journal import Journal
 from fencepost.results.records.verdict import Basis, Finding
 
+LOGS_FOLLOW = 5.0
+"""Seconds from the first answer under a new id of a topic until the node has the new topic's log for certain."""
 CHECK = Check("visible-end", "The end that clients see went back", "HW-01", Basis.PRESENCE)
 
 
@@ -26,6 +32,7 @@ class ShownEnd:
 
     node: str
     at: TopicPartition
+    topic_id: str | None
     offset: int
     leader_epoch: int
     asked: float
@@ -44,24 +51,12 @@ def visible_end(
     highest: dict[tuple[TopicPartition, str | None], ShownEnd] = {}
     wrong: list[tuple[ShownEnd, ShownEnd]] = []
     judged = answers = 0
-    removed = {
-        event.data["topic"]: event.t
-        for event in journal.of("op", "invoke")
-        if event.data.get("f") == "admin" and event.data.get("request") == "deleted"
-    }
-    for event in journal.of("state"):
-        data = event.data
-        if data.get("what") != "end" or data["answered"] >= removed.get(data["topic"], inf):
-            continue
-        at, id = (data["topic"], data["partition"]), data.get("topic_id")
-        if id is None and any(data["answered"] >= deletion.asked for deletion in deletions.get(at[0], ())):
-            continue
+    for end in _comparable(journal, deletions):
         answers += 1
-        end = ShownEnd(event.node or "", at, data["offset"], data["leader_epoch"], data["asked"], data["answered"])
-        before = highest.get((at, id))
+        before = highest.get((end.at, end.topic_id))
         judged += before is not None
         if before is None or end.offset >= before.offset:
-            highest[at, id] = end
+            highest[end.at, end.topic_id] = end
         elif (
             end.asked > before.answered
             and end.leader_epoch >= before.leader_epoch
@@ -80,6 +75,31 @@ def visible_end(
         at=end.answered,
         extent=extent((b.at, offset) for b, a in wrong for offset in range(a.offset, b.offset)),
     )
+
+
+def _comparable(journal: Journal, deletions: Mapping[str, Sequence[Deletion]]) -> Iterator[ShownEnd]:
+    """Yield the ends of which it is known which log they are of."""
+    removed = {
+        event.data["topic"]: event.t
+        for event in journal.of("op", "invoke")
+        if event.data.get("f") == "admin" and event.data.get("request") == "deleted"
+    }
+    first_ids: dict[str, str] = {}
+    first_shown: dict[tuple[str | None, TopicPartition, str], float] = {}
+    for event in journal.of("state"):
+        data, id = event.data, event.data.get("topic_id")
+        if id is not None and data.get("what") in ("end", "partition"):
+            first_ids.setdefault(data["topic"], id)
+        if data.get("what") != "end" or data["answered"] >= removed.get(data["topic"], inf):
+            continue
+        at = data["topic"], data["partition"]
+        if id is None and any(data["answered"] >= deletion.asked for deletion in deletions.get(at[0], ())):
+            continue
+        if id is not None and id != first_ids[at[0]]:
+            since = first_shown.setdefault((event.node, at, id), data["answered"])
+            if data["asked"] < since + LOGS_FOLLOW:
+                continue
+        yield ShownEnd(event.node or "", at, id, data["offset"], data["leader_epoch"], data["asked"], data["answered"])
 
 
 def _known(end: ShownEnd, before: ShownEnd, affected: Sequence[AffectedRange]) -> bool:

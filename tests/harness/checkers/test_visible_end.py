@@ -5,7 +5,8 @@ from typing import Any
 from fencepost.harness.checkers.mechanisms import AffectedRange
 from fencepost.harness.checkers.topic_lives import Deletion, read_deletions
 from fencepost.harness.checkers.topic_requests import topic_requests
-from fencepost.harness.checkers.visible_end import visible_end
+from fencepost.harness.checkers.visible_end import LOGS_FOLLOW, visible_end
+from fencepost.results.records.journal import Journal
 from fencepost.results.records.verdict import Finding, Verdict
 from tests.harness.checkers.journal_builder import JournalBuilder
 from tests.harness.checkers.plans import plan
@@ -67,6 +68,33 @@ def test_the_ends_of_a_topic_that_was_created_again_begin_anew() -> None:
     without_id = shown(first, second).journal()
     assert visible_end(without_id, {"t": [Deletion("t", 2.0, 3.0)]}).verdict is Verdict.PASS
     assert visible_end(without_id, {"u": [Deletion("u", 2.0, 3.0)]}).verdict is Verdict.VIOLATION
-    builder = shown(first, id="one")
-    builder.events += shown(second, id="two").events
-    assert visible_end(builder.journal(), {}).verdict is Verdict.PASS
+    assert visible_end(lives(("one", [first]), ("two", [second])), {}).verdict is Verdict.PASS
+
+
+def lives(*ends_by_id: tuple[str, list[tuple[int, str, int, float, float]]]) -> Journal:
+    """The ends of a topic that was deleted and created again, by its ids."""
+    builder = JournalBuilder()
+    for id, ends in ends_by_id:
+        builder.events += shown(*ends, id=id).events
+    return builder.journal()
+
+
+def test_an_end_that_a_broker_shows_as_the_id_of_a_topic_changes_there_may_be_of_either_log() -> None:
+    """It learns of the new topic before its logs are changed, and ListOffsets has the name only."""
+    old, still_old = (100, "node-4", 1, 1.0, 1.1), (100, "node-4", 1, 6.0, 6.1)
+    new, more = (0, "node-4", 1, 6.2, 6.3), (8, "node-4", 1, 20.0, 20.1)
+    finding = visible_end(lives(("one", [old]), ("two", [still_old, new, more])), {})
+    assert (finding.verdict, finding.evidence["judged"]) == (Verdict.PASS, 0)
+
+
+def test_an_end_of_a_topic_that_was_created_again_must_not_go_back_either() -> None:
+    old, first = (100, "node-4", 1, 1.0, 1.1), (100, "node-4", 1, 6.0, 6.1)
+    settled = 6.1 + LOGS_FOLLOW
+    shown_before = (40, "node-4", 1, settled, settled + 0.1)
+    for node, epoch in (("node-4", 1), ("node-5", 2)):
+        start = (30, node, epoch, 6.5, 6.6)
+        lower = (30, node, epoch, settled + 7, settled + 7.1)
+        broken = visible_end(lives(("one", [old]), ("two", [first, start, shown_before, lower])), {})
+        assert broken.verdict is Verdict.VIOLATION
+    once = visible_end(lives(("one", [first, (30, "node-4", 1, 6.2, 6.3)])), {})
+    assert once.verdict is Verdict.VIOLATION, "no other id has been there"
