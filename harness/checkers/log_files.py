@@ -4,13 +4,14 @@ The logs of all nodes are judged, dead or alive; __cluster_metadata is not, sinc
 history does not matter here.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 from fencepost.harness.checkers.check import Check
 from fencepost.harness.checkers.checker import Need, checker
 from fencepost.harness.checkers.checkpoints import HIGH_WATERMARKS, LEADER_EPOCHS, BadCheckpoint, high_watermarks
 from fencepost.harness.checkers.replica_logs import ReplicaLog, Replicas
+from fencepost.results.records.events import Event
 from fencepost.results.records.journal import Journal
 from fencepost.results.records.verdict import Basis, Finding
 
@@ -46,9 +47,13 @@ def log_epochs_grow(replicas: Replicas) -> Finding:
 
 
 @checker(CHECKPOINTS, rank=55, needs=[Need.LOGS], every_run=True)
-def checkpoints_within_log(replicas: Replicas) -> Finding:
-    """Judge the checkpoints of all log directories. A high watermark without a log is of a replica that was removed."""
-    logs = replicas.all
+def checkpoints_within_log(replicas: Replicas, journal: Journal) -> Finding:
+    """Judge the checkpoints of all log directories. A high watermark without a log is of a replica that was removed.
+
+    A broker notes the leader epochs of batches before it appends these. A process that was ended in between and not
+    started again leaves an epoch beyond its log, which a start would drop (KIP-101, recovery after a crash).
+    """
+    logs, cut_short = replicas.all, _cut_short(journal)
     by_folder = {log.folder: log for log in logs}
     rows: list[tuple[Any, ...]] = []
     judged = 0
@@ -67,7 +72,8 @@ def checkpoints_within_log(replicas: Replicas) -> Finding:
                         rows.append((log.name, log.folder.name, f"high watermark {offset}", log.end, "beyond the end"))
     for log in logs:
         judged += 1
-        rows += [(log.name, log.folder.name, what, log.end, why) for what, why in _wrong_epochs(log)]
+        wrong = _wrong_epochs(log, may_be_ahead=log.node in cut_short)
+        rows += [(log.name, log.folder.name, what, log.end, why) for what, why in wrong]
     if not rows:
         return CHECKPOINTS.held(judged, f"All checkpoints of {len(logs)} logs lie within them ({judged} compared).")
     return CHECKPOINTS.broken(
@@ -80,14 +86,14 @@ def checkpoints_within_log(replicas: Replicas) -> Finding:
     )
 
 
-def _wrong_epochs(log: ReplicaLog) -> Iterator[tuple[str, str]]:
+def _wrong_epochs(log: ReplicaLog, *, may_be_ahead: bool) -> Iterator[tuple[str, str]]:
     if log.epochs is None:
         yield LEADER_EPOCHS, "unreadable"
         return
     for (epoch, start), (next_epoch, next_start) in zip(log.epochs, log.epochs[1:], strict=False):
         if next_epoch <= epoch or next_start < start:
             yield f"epoch {next_epoch} from {next_start}", f"after epoch {epoch} from {start}"
-    if log.epochs and not log.damage and log.epochs[-1][1] > log.end:
+    if log.epochs and not log.damage and not may_be_ahead and log.epochs[-1][1] > log.end:
         yield f"epoch {log.epochs[-1][0]} from {log.epochs[-1][1]}", "beyond the end"
 
 
@@ -118,9 +124,18 @@ def torn_tails(replicas: Replicas, journal: Journal) -> Finding:
 
 def _ended_orderly(journal: Journal) -> frozenset[str]:
     """Return the nodes whose last process ended by itself, with exit code 0. A run ends its nodes by kill -9."""
-    last = {event.node: event for event in journal.of("node")}
     return frozenset(
         node
-        for node, event in last.items()
-        if node and event.phase in ("stopped", "exited") and event.data.get("exit_code") == 0
+        for node, event in _last_events(journal).items()
+        if event.phase in ("stopped", "exited") and event.data.get("exit_code") == 0
     )
+
+
+def _cut_short(journal: Journal) -> frozenset[str]:
+    """Return the nodes whose last process ended before the run did, and not orderly."""
+    ended = {node for node, event in _last_events(journal).items() if event.phase in ("killed", "stopped", "exited")}
+    return frozenset(ended - _ended_orderly(journal))
+
+
+def _last_events(journal: Journal) -> Mapping[str, Event]:
+    return {event.node: event for event in journal.of("node") if event.node}

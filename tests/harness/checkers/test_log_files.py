@@ -25,7 +25,7 @@ def log(tmp_path: Path) -> Path:
 def judged(log: Path, builder: JournalBuilder | None = None) -> tuple[Finding, Finding, Finding]:
     """Epochs, checkpoints, tails."""
     replicas, journal = read_replicas(plan(), log.parents[2]), (builder or JournalBuilder()).journal()
-    return log_epochs_grow(replicas), checkpoints_within_log(replicas), torn_tails(replicas, journal)
+    return log_epochs_grow(replicas), checkpoints_within_log(replicas, journal), torn_tails(replicas, journal)
 
 
 @pytest.mark.requirement("SEG-03")
@@ -66,6 +66,28 @@ def test_a_high_watermark_lies_within_its_log(log: Path, offset: int, verdict: V
 def test_the_leader_epochs_of_a_log_lie_within_it(log: Path, rows: list[str], verdict: Verdict) -> None:
     write_checkpoint(log / "leader-epoch-checkpoint", rows)
     assert judged(log)[1].verdict is verdict
+
+
+@pytest.mark.requirement("SEG-04")
+@pytest.mark.parametrize(
+    ("events", "verdict"),
+    [
+        (["killed"], PASS),
+        (["exited"], PASS),
+        (["killed", "started"], VIOLATION),
+        (["stopped"], VIOLATION),
+        ([], VIOLATION),
+    ],
+    ids=["killed", "crashed", "started again", "shut down orderly", "to the end of the run"],
+)
+def test_a_process_that_was_cut_short_may_have_noted_an_epoch_and_not_its_batch(
+    log: Path, events: list[str], verdict: Verdict
+) -> None:
+    write_checkpoint(log / "leader-epoch-checkpoint", ["1 0", "4 3", "10 35"])
+    builder = JournalBuilder()
+    for phase in events:
+        builder.event("node", "node-4", phase, {"exit_code": 0 if phase == "stopped" else 1}, node="node-4")
+    assert judged(log, builder)[1].verdict is verdict
 
 
 @pytest.mark.requirement("SEG-05")
