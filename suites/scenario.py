@@ -26,6 +26,7 @@ from fencepost.harness.plan.model import (
     Topology,
     WorkloadSpec,
 )
+from fencepost.harness.plan.needed_requests import needed_requests
 from fencepost.harness.plan.steps import Step
 from fencepost.suites.building import (
     WORKLOAD,
@@ -114,11 +115,14 @@ class Scenario:
         missing = [capability.value for capability in needs if capability not in target.capabilities]
         if missing:
             return f"{target.reference} is not capable of {', '.join(missing)}"
-        injected = (step.fault for step in self.plan(target, 0).steps if isinstance(step, InjectStep))
+        plan = self.plan(target, 0)
+        injected = (step.fault for step in plan.steps if isinstance(step, InjectStep))
         if unpromised := next(filter(None, map(target.promises.unpromised, injected)), None):
             return f"{target.reference}: {unpromised}"
         if unserved := sorted(self.workloads - target.workloads):
             return f"{target.reference} serves no {', '.join(unserved)} (`workloads` of its target file)"
+        if without := next((pair for pair in needed_requests(plan) if pair[0] in target.missing_requests), None):
+            return f"{target.reference} lacks the request {without[0]}, which {without[1]} needs"
         reasons = (unavailable_reason(backend, capability) for capability in needs) if backend else ()
         return next((reason for reason in reasons if reason is not None), None)
 

@@ -59,6 +59,8 @@ class TargetFacts:
     """The ids of the brokers of its clusters."""
     services: tuple[str, ...] = ()
     promises: Promises = field(default_factory=Promises)
+    missing_requests: frozenset[str] = frozenset()
+    """The requests of clients that its brokers lack, by their names in Kafka's protocol."""
     missing_features: frozenset[str] = frozenset()
     """The features of clients (`features:` of the target file) that this release does not serve."""
 
@@ -85,6 +87,7 @@ class TargetFacts:
             brokers=file.brokers.ids,
             services=tuple(file.services),
             promises=file.promises,
+            missing_requests=frozenset(file.missing_requests),
             missing_features=file.missing_features,
         )
 

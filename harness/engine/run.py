@@ -26,6 +26,7 @@ from fencepost.harness.engine.identity import identify
 from fencepost.harness.engine.living import LivingCluster, log_sizes
 from fencepost.harness.engine.manifest import add_identity, describe
 from fencepost.harness.engine.node_logs import Instants, NodeLogs
+from fencepost.harness.engine.offered import check_offered
 from fencepost.harness.engine.references import coordinator_roles
 from fencepost.harness.engine.watchdog import Watchdog, latest_end
 from fencepost.harness.errors import HarnessError, UsageError
@@ -216,6 +217,7 @@ def started(cluster: Cluster, seconds: float | None = None) -> Iterator[Context]
         deadline = time.monotonic() + (plan.deadline_ms / 1000 if seconds is None else seconds)
         sizes = log_sizes(cluster.folder)
         _start(cluster)
+        check_offered(cluster)
         dialect = cluster.target.file.dialect
         unqueried = plan.prepared_topics | plan.huge_topics
         observer = stack.enter_context(

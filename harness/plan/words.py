@@ -41,6 +41,14 @@ class Word(PlanModel):
     """It is no cause of what nodes do after it. A request: any client may send it at any time, and it moves no leader
     of another partition. A fault counts by its own events."""
 
+    sends: ClassVar[tuple[str, ...]] = ()
+    """The requests of clients that it always sends, by their names in Kafka's protocol: `create_topics`."""
+
+    @property
+    def requests(self) -> tuple[str, ...]:
+        """The requests of clients that it sends with the values that it has."""
+        return self.sends
+
     @property
     def clause(self) -> str:
         """The phrase for the values that this word has."""

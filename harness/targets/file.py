@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Annotated, Literal, Self
 
@@ -74,6 +74,18 @@ class ListedBug(KnownBug):
     releases: Releases | None = None
 
 
+def _known_request(name: str) -> str:
+    from fencepost.harness.plan import messages, paths  # loads kio, which few target files need
+
+    try:
+        messages.versions(name)
+    except paths.MessageError as error:
+        raise PydanticCustomError("request", "{error}", {"error": str(error)}) from None
+    return name
+
+
+RequestName = Annotated[str, AfterValidator(_known_request)]
+"""The name of a request in snake case, as the key `api` of a plan has it."""
 OneLine = Annotated[SettingValue, BeforeValidator(as_text)]
 """A value of a configuration, as `Text`, on one line."""
 
@@ -142,6 +154,8 @@ class TargetFile(PlanModel):
     """Programs beside the brokers, by the names of their nodes; one of each in a cluster."""
     promises: Promises = Promises()
     """Its promises: no claim that does not follow from them is asked."""
+    missing_requests: tuple[RequestName, ...] = ()
+    """The requests of clients that its brokers lack, `end_txn`: what needs one is skipped before anything starts."""
     capabilities: frozenset[Capability]
     capability_releases: dict[Capability, Releases] = Field(default_factory=dict)
     """The releases that have a capability; one that is not listed is had by all."""
@@ -286,7 +300,15 @@ class TargetFile(PlanModel):
     @property
     def missing_features(self) -> frozenset[str]:
         """The features that the release for which this file was read does not serve."""
-        return self._missing_features
+        without_ids = "init_producer_id" in self.missing_requests
+        return self._missing_features | ({"idempotence"} if without_ids else frozenset())
+
+    def without_request(self, needed: Iterable[tuple[str, str]]) -> str | None:
+        """Return why a plan with these `needed_requests` cannot be run; None if none of them is missing."""
+        for request, what in needed:
+            if request in self.missing_requests:
+                return f"{what} needs {request}, which {self.name} lacks (`missing_requests` of its target file)"
+        return None
 
     @property
     def usual_upgrade(self) -> str | None:

@@ -7,6 +7,7 @@ from fencepost.harness.plan.conditions.condition import AwaitStep
 from fencepost.harness.plan.dialect import Dialect
 from fencepost.harness.plan.injects import InjectStep, When
 from fencepost.harness.plan.model import Plan
+from fencepost.harness.plan.needed_requests import needed_requests
 from fencepost.harness.plan.refs import refs
 from fencepost.harness.plan.requests.request import ProbeStep
 from fencepost.harness.plan.steps import Step
@@ -66,6 +67,8 @@ def check_design(file: TargetFile, plan: Plan) -> None:
         _check_part(file, f"the step {plan.step_name(place)}", step)
         if isinstance(step, InjectStep) and step.when is not None:
             _check_part(file, f"`when` of the step {plan.step_name(place)}", step.when)
+    if reason := file.without_request(needed_requests(plan)):
+        raise UsageError(reason)
     if plan.prepared_topics and file.dialect is not Dialect.LEADER_DRIVEN:
         topics = ", ".join(sorted(plan.prepared_topics))
         raise UsageError(f"{file.name} creates topics by request only: drop `prepared` of {topics}")

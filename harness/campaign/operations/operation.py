@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import random
 from abc import abstractmethod
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, TypeVar
 
@@ -11,6 +12,7 @@ from fencepost.harness.campaign.cluster_spec import ClusterSpec
 from fencepost.harness.campaign.features import FeatureKind, Move
 from fencepost.harness.campaign.topics import ScriptTopic
 from fencepost.harness.plan.base import ExpectOutcome, Level
+from fencepost.harness.plan.needed_requests import requests_of
 from fencepost.harness.plan.requests.request import ProbeStep
 from fencepost.harness.plan.steps import Step
 from fencepost.harness.plan.steps.produce import Produce
@@ -80,7 +82,7 @@ class Operation(Move):
         if not (script.held or script.undisturbed) and script.rng.random() < ON_A_WHOLE_CLUSTER:
             script.await_whole()
         operation = self.generate(script.rng, script) if script.undisturbed or not self.of_whole_clusters else None
-        if operation is None:
+        if operation is None or script.cluster.target.without_request(_needed(operation)) is not None:
             return None
         script.operate(operation)
         return operation.title
@@ -91,6 +93,10 @@ class Operation(Move):
     @abstractmethod
     def generate(self, rng: random.Random, script: Script) -> GeneratedOperation | None:
         """Return a random operation of this kind for the script as it is; None if it has nothing to do."""
+
+
+def _needed(operation: GeneratedOperation) -> Iterator[tuple[str, str]]:
+    return ((request, operation.title) for step in operation.steps for request in requests_of(step))
 
 
 def asked(rng: random.Random, script: Script, *, certain: bool = True, of_any: bool = False) -> Asked:

@@ -15,6 +15,7 @@ class AdministratorServed(AwaitStep):
     """
 
     phrase = "each broker serves an administrator"
+    sends = ("create_topics", "metadata", "produce", "delete_topics")
     condition: Literal["administrator-served"] = "administrator-served"
 
     def evaluation(self, run: Observed, name: str) -> Evaluation:

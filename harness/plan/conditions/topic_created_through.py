@@ -13,6 +13,7 @@ class TopicCreatedThrough(AwaitStep):
     """A new topic can be created through this broker; the request is repeated until it succeeds."""
 
     phrase = "a topic can be created through {node}"
+    sends = ("create_topics",)
     condition: Literal["topic-created-through"] = "topic-created-through"
     node: NodeRef
 

@@ -53,6 +53,10 @@ class ApiProbe(Claiming):
     answer is judged; an outcome that must never be is judged in each."""
 
     @property
+    def requests(self) -> tuple[str, ...]:
+        return (self.api,)
+
+    @property
     def clause(self) -> str:
         return self.phrase if self.version is None else f"{self.phrase} at version {{version}}"
 

@@ -19,6 +19,7 @@ class CreatePartitionsProbe(KafkaRequest):
     phrase = "Raise {topic} to {count} partitions through {node}"
     harmless = True
     listener = Listener.CLIENT
+    sends = ("create_partitions",)
     request: Literal["create-partitions"] = "create-partitions"
     topic: str
     count: Annotated[int, Field(ge=1)]

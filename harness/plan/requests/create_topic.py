@@ -22,6 +22,7 @@ class CreateTopicProbe(KafkaRequest):
     phrase = "Create the topic {topic} through {node}"
     harmless = True
     listener = Listener.CLIENT
+    sends = ("create_topics",)
     request: Literal["create-topic"] = "create-topic"
     topic: str
     partitions: Annotated[int, Field(ge=1)] = 1

@@ -18,6 +18,7 @@ class DeleteTopicProbe(KafkaRequest):
     phrase = "Delete the topic {topic} through {node}"
     harmless = True
     listener = Listener.CLIENT
+    sends = ("delete_topics",)
     request: Literal["delete-topic"] = "delete-topic"
     topic: str
 

@@ -18,6 +18,7 @@ class DescribeQuorumProbe(KafkaRequest):
     phrase = "Ask {node} for the state of the quorum"
     harmless = True
     listener = Listener.CLIENT
+    sends = ("describe_quorum",)
     request: Literal["describe-quorum"] = "describe-quorum"
 
     @property

@@ -25,6 +25,7 @@ class FetchProbe(OfPartition):
     phrase = "Fetch from {node} directly"
     harmless = True
     listener = Listener.CLIENT
+    sends = ("fetch",)
     request: Literal["fetch"] = "fetch"
     offset: Annotated[int, Field(ge=0)] = 0
 

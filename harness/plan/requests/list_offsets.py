@@ -21,6 +21,7 @@ class ListOffsetsProbe(OfPartition):
     phrase = "Ask {node} for the end of {topic}-{partition}"
     harmless = True
     listener = Listener.CLIENT
+    sends = ("list_offsets",)
     request: Literal["list-offsets"] = "list-offsets"
 
     def exchange(self, connection: Connection, run: Asked) -> ProbeAnswer:

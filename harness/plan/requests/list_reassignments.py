@@ -17,6 +17,7 @@ class ListReassignmentsProbe(KafkaRequest):
     phrase = "Ask {node} for the reassignments"
     harmless = True
     listener = Listener.CLIENT
+    sends = ("list_partition_reassignments",)
     request: Literal["list-reassignments"] = "list-reassignments"
 
     def exchange(self, connection: Connection, run: Asked) -> ProbeAnswer:

@@ -18,6 +18,7 @@ class MetadataProbe(KafkaRequest):
     phrase = "Ask {node} for metadata"
     harmless = True
     listener = Listener.CLIENT
+    sends = ("metadata",)
     request: Literal["metadata"] = "metadata"
     topic: str | None = None
 

@@ -43,6 +43,7 @@ class ProduceProbe(OfPartition):
     phrase = "Produce to {node} directly, acks={acks}"
     harmless = True
     listener = Listener.CLIENT
+    sends = ("produce",)
     request: Literal["produce"] = "produce"
     acks: Acks = 1
 

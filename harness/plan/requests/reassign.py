@@ -17,6 +17,7 @@ class ReassignProbe(KafkaRequest):
 
     phrase = "Move {partition} to {to}"
     listener = Listener.CLIENT
+    sends = ("alter_partition_reassignments",)
     request: Literal["reassign"] = "reassign"
     partition: Partition
     to: NodeRefs | None = None

@@ -26,6 +26,7 @@ class ReplicaFetchProbe(OfPartition):
     """
 
     phrase = "Fetch from {node} in the name of {broker}"
+    sends = ("fetch",)
     request: Literal["replica-fetch"] = "replica-fetch"
     broker: NodeRef
     broker_epoch: Value = "current"

@@ -27,6 +27,7 @@ class UpdateFeaturesProbe(KafkaRequest):
     phrase = "Ask {node} to finalize {feature} at the level {level}"
     listener = Listener.CLIENT
     only_in = (Dialect.KRAFT, "finalizes a feature of KRaft, which {target} does not have: roll its level")
+    sends = ("update_features",)
     request: Literal["update-features"] = "update-features"
     feature: str = "metadata.version"
     level: Annotated[int, Field(ge=0)] | Literal["highest"] = "highest"

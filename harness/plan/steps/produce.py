@@ -44,6 +44,10 @@ class Produce(PlanStep):
         records = f"{{records}} record{'s'[: self.records != 1]}"
         return f"Produce {records} to {{topic}}-{{partition}}{through}, acks={{acks}}"
 
+    @property
+    def requests(self) -> tuple[str, ...]:
+        return ("produce", "init_producer_id") if self.idempotent else ("produce",)
+
     def problems(self, plan: Plan) -> Iterator[tuple[str, str]]:
         if self.idempotent and (self.node is not None or self.acks != "all"):
             yield "idempotent", "an idempotent burst needs `acks: all` and no `node`"
