@@ -121,6 +121,9 @@ class TargetFacts:
     def lacks(self, feature: str) -> bool:
         return feature in self.missing_features
 
+    def lacks_request(self, request: str) -> bool:
+        return request in self.missing_requests
+
     def differs(self, difference: str) -> bool:
         return difference in self.differences
 

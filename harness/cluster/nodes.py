@@ -147,6 +147,10 @@ class Nodes:
             time.sleep(ASK_EVERY)
         self.note_ready(node)
 
+    def exit_summary(self, node: str) -> str:
+        """Return how the process of a node ended, with the last lines of its log."""
+        return self._backend.exit_summary(node)
+
     def note_ready(self, node: str) -> None:
         """Note that the node answers requests."""
         self._note(node, "ready")

@@ -43,7 +43,7 @@ def target(tmp_path: Path) -> Path:
     return path
 
 
-def _lacking(target: Path, *requests: str) -> str:
+def _without(target: Path, *requests: str) -> str:
     target.write_text(f"{target.read_text()}missing_requests: [{', '.join(requests)}]\n")
     return str(target)
 
@@ -87,23 +87,23 @@ def test_a_plan_that_needs_a_missing_request_is_refused_before_anything_starts(
     asked = dict(needed_requests(plan(str(target))))
     assert request_ in asked
     with pytest.raises(UsageError, match=message):
-        check_plan(plan(_lacking(target, request_)))
+        check_plan(plan(_without(target, request_)))
 
 
 def test_a_request_that_does_not_exist_is_refused_with_the_nearest_one(target: Path) -> None:
     with pytest.raises(YamlFileError, match=r"no API `create_partition`.*create_partitions"):
-        load_file(_lacking(target, "create_partition"))
+        load_file(_without(target, "create_partition"))
 
 
 def test_scenarios_that_need_a_missing_request_are_skipped_with_the_reason(target: Path) -> None:
-    facts = TargetFacts.of(_lacking(target, "create_partitions", "end_txn"))
+    facts = TargetFacts.of(_without(target, "create_partitions", "end_txn"))
     reasons = {each.slug: each.unavailable_reason(facts) or "" for each in SUITES["any"]}
     assert "lacks the request create_partitions, which the step grow" in reasons["any-as-asked"]
     assert not reasons["any-kill"]
 
 
 def test_producers_are_not_idempotent_where_no_broker_gives_producer_ids(target: Path) -> None:
-    facts = TargetFacts.of(_lacking(target, "init_producer_id"))
+    facts = TargetFacts.of(_without(target, "init_producer_id"))
     [kill] = [each for each in SUITES["any"] if each.slug == "any-kill"]
     assert kill.unavailable_reason(facts) is None
     assert not any(producer.idempotent for producer in kill.plan(facts, 1).workload.producers)
