@@ -77,6 +77,8 @@ class Scenario:
     """The kinds of clients that a target has to serve (`workloads:` of the target file)."""
     features: frozenset[str] = frozenset()
     """The features that the target's release has to have (`features:` of the target file)."""
+    services: bool = False
+    """It is about the services beside the brokers (`services:` of the target file)."""
 
     def __repr__(self) -> str:
         """Return the slug: Allure tells the histories of tests apart by it, so it must be short and never change."""
@@ -85,12 +87,16 @@ class Scenario:
     def applies_to(self, target: TargetFacts) -> bool:
         """Return True if the scenario's document describes the target's design, at a level that the target has.
 
-        The target has to have as many releases, and the features, as the scenario is about.
+        The target has to have as many releases, and the features and services, as the scenario is about.
         """
         at_some_level = not (self.levels and target.levels) or self.level(target) is not None
         has_features = not any(map(target.lacks, self.features))
         return (
-            target.dialect in self.dialects and at_some_level and has_features and len(target.releases) >= self.releases
+            target.dialect in self.dialects
+            and at_some_level
+            and has_features
+            and len(target.releases) >= self.releases
+            and (bool(target.services) or not self.services)
         )
 
     def level(self, target: TargetFacts) -> str | None:
@@ -234,6 +240,7 @@ def scenario(
     releases: int = 1,
     workloads: Iterable[str] = (),
     features: Iterable[str] = (),
+    services: bool = False,
 ) -> Callable[[_Build], _Build]:
     """Declare the decorated function, which makes a plan of a draft, as a scenario.
 
@@ -255,6 +262,7 @@ def scenario(
             releases=releases,
             workloads=frozenset(workloads),
             features=frozenset(features),
+            services=services,
         )
         return build
 

@@ -17,7 +17,7 @@ from fencepost.harness.plan.model import Plan
 from fencepost.harness.plan.prose import steps_in_words
 from fencepost.results.records.folder import RunFolder
 from fencepost.results.records.progress import Phase, Progress
-from fencepost.results.records.verdict import RunVerdict
+from fencepost.results.records.verdict import RunVerdict, Verdict
 
 
 class Session:
@@ -57,6 +57,7 @@ class Session:
             self._report(progress, plan, interrupted.folder, interrupted.verdict)
             raise
         except HarnessError as error:  # before anything exists; later ones are part of the verdict
+            progress.report(Phase.DONE, verdict=Verdict.INFRASTRUCTURE.value, headline=str(error))
             raise NotBegun(str(error)) from None
         self._report(progress, plan, folder, verdict)
         allure_report.attach(plan, folder, verdict)

@@ -49,7 +49,7 @@ _OF_CLIENTS = frozenset({"brokers", "one_listener", "promises", "services"})
 """The keys of a target that shows no control plane."""
 
 Feature = Literal["idempotence", "pre-vote", "auto-join", "cordoned-directories", "misrouted-clients"]
-WorkloadKind = Literal["groups", "static-members", "transactions", "racks"]
+WorkloadKind = Literal["groups", "static-members", "consumer-protocol", "transactions", "racks"]
 
 
 class Difference(PlanModel):
@@ -366,6 +366,8 @@ def workload_kinds(plan: Plan) -> Iterator[WorkloadKind]:
         yield "groups"
     if any(membership.static for membership in memberships):
         yield "static-members"
+    if any(membership.protocol == "consumer" for membership in memberships):
+        yield "consumer-protocol"
     if any(producer.transactions for producer in plan.workload.producers):
         yield "transactions"
     if any(consumer.rack is not None for consumer in plan.workload.consumers):

@@ -9,8 +9,11 @@ from fencepost.suites import vocabulary as v
 TOPIC, KEPT, DROPPED, ABSENT = "t", "kept", "dropped", "no-such-topic"
 ANSWER_MS = 5000
 RECORDS = 20
+LONGEST = "x" * 249
+"""As many characters as a topic's name may have."""
 LONG = "x" * 300
-"""A name longer than the 249 characters that a topic may have."""
+RETENTION, LARGEST = "retention.ms", "max.message.bytes"
+LARGEST_BYTES = "900000"
 UNKNOWN_TOPIC, EXISTS, ILLEGAL_NAME = "error:3", "error:36", "error:17"
 NO_PARTITIONS, TOO_MANY_REPLICAS, BAD_SETTING = "error:37", "error:38", "error:[40,42]"
 MANY_REPLICAS = 99
@@ -103,6 +106,52 @@ def as_asked(draft: v.Draft) -> v.Plan:
     if draft.target.promises.replication == "isr":
         replicas = {"topics[0].partitions[0].replica_nodes": [id]}
         steps.append(v.listed_topics("its-replica", broker, ["assigned"], v.serves("TOPIC-04"), answer=replicas))
+    return _plan(draft, steps)
+
+
+@v.any_scenario("any-names", "A topic may have every name that the protocol allows", seconds=10)
+def names(draft: v.Draft) -> v.Plan:
+    """Create topics with the longest name and the shortest, and with every sign that a name may have."""
+    broker = draft.leader
+    steps: list[v.Step] = []
+    for kind, name in {"longest": LONGEST, "shortest": "x", "signs": "A.b_C-0"}.items():
+        steps += [
+            v.ask(f"create-{kind}", broker, "create_topics", _creation(name), v.serves("ADM-02")),
+            _partitions(f"{kind}-there", broker, name, [0]),
+            v.burst(f"{kind}-records", name, 1),
+        ]
+    return _plan(draft, steps)
+
+
+@v.any_scenario(
+    "any-settings", "A setting is what was set last, and what it was before once it is given up", seconds=10
+)
+def settings(draft: v.Draft) -> v.Plan:
+    """Set a key twice beside another one, only validate a third value, and give the key up."""
+    broker = draft.leader
+    keys = [RETENTION, LARGEST]
+
+    def shows(as_: str, retention: str) -> v.Step:
+        answer = {v.setting(RETENTION): retention, v.setting(LARGEST): LARGEST_BYTES}
+        return v.described(as_, broker, TOPIC, keys, v.serves("ADM-04"), answer=answer, within_ms=v.LIVENESS_TIMEOUT_MS)
+
+    def sets(as_: str, value: str | None, *, validate_only: bool = False) -> v.Step:
+        return v.configured(
+            as_, broker, TOPIC, {RETENTION: value}, validate_only=validate_only, expect=v.serves("ADM-04")
+        )
+
+    steps: list[v.Step] = [
+        v.described("before", broker, TOPIC, [RETENTION], binds={"usual": v.setting(RETENTION)}),
+        v.configured("other", broker, TOPIC, {LARGEST: LARGEST_BYTES}, expect=v.serves("ADM-04")),
+        sets("first", "3600000"),
+        shows("first-there", "3600000"),
+        sets("second", "7200000"),
+        shows("second-there", "7200000"),
+        sets("dry", "1800000", validate_only=True),
+        shows("unchanged", "7200000"),
+        sets("give-up", None),
+        shows("usual-again", "$usual"),
+    ]
     return _plan(draft, steps)
 
 

@@ -132,6 +132,7 @@ SHOWN_BY = {
     "ADM-04": CHANGES | DESCRIPTIONS | RECORDS,
     "ADM-05": CHANGES | DESCRIPTIONS | RECORDS,
     "ADM-06": EVERYTHING_OF_CLIENTS,
+    "CRD-06": RECORDS,
     "CRD": COORDINATORS | {"produce"},
     "CTRL": BETWEEN_NODES | {"describe_quorum", "describe-quorum"},
     "DISK": RECORDS | {"describe_log_dirs"},

@@ -13,7 +13,6 @@ from fencepost.harness.campaign.workloads.names import GROUP
 from fencepost.harness.plan.base import release_range
 from fencepost.harness.plan.model import ConsumerSpec, MembershipSpec, WorkloadSpec
 from fencepost.harness.targets.file import TargetFile
-from fencepost.harness.targets.releases import Releases
 
 STRATEGIES: tuple[Literal["range", "roundrobin", "cooperative-sticky"], ...] = (
     "range",
@@ -68,10 +67,6 @@ class ConsumerProtocolGroups(WorkloadFeature):
     """The members of the group, where a plan has one, leave it to the coordinator to assign partitions (KIP-848)."""
 
     name = "consumer-protocol-groups"
-    left_out: Mapping[str, str] = dict.fromkeys(
-        ("quorum", "zk-controller", "leader-driven"), "its coordinators speak the classic protocol of groups only"
-    )
-    releases: Mapping[str, Releases] = {"apache-kafka": ">=4.0", "apache-kafka-zk": ">=4.0"}
     # The members' session is a setting of the brokers, 45 s by default, and no less is allowed.
     settings: Mapping[str, str] = {
         "group.consumer.min.session.timeout.ms": str(SESSION_MS),
@@ -83,7 +78,8 @@ class ConsumerProtocolGroups(WorkloadFeature):
     def left_out_reason(self, target: TargetFile, version: str, possible: frozenset[Capability]) -> str | None:
         if release_range(version):
             return "its older release speaks the classic protocol of groups only"
-        return super().left_out_reason(target, version, possible)
+        unserved = target.without_workload("consumer-protocol", version)
+        return unserved or super().left_out_reason(target, version, possible)
 
     def apply(self, rng: random.Random, cluster: ClusterSpec, workload: WorkloadSpec) -> WorkloadSpec:
         strategy = rng.choice(REMOTE_STRATEGIES)

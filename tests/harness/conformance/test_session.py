@@ -10,7 +10,7 @@ import pytest
 
 from fencepost.harness.conformance import allure_report, session
 from fencepost.harness.conformance.options import SessionOptions
-from fencepost.harness.conformance.outcome import Violation
+from fencepost.harness.conformance.outcome import NotBegun, Violation
 from fencepost.harness.conformance.results import SCENARIO_PROPERTY, VERDICT_PROPERTY
 from fencepost.harness.conformance.run_properties import run_properties
 from fencepost.harness.conformance.session import Session
@@ -108,6 +108,19 @@ def test_a_violation_is_recorded_before_it_is_raised(
     assert dict(properties)[VERDICT_PROPERTY] == "violation"
     assert dict(properties)["fencepost.requirements"] == "A ACK-02"
     assert dict(properties)["fencepost.broken"] == "ACK-02: no installed catalogue has this id"
+
+
+def test_a_plan_that_cannot_begin_is_reported_with_the_reason(
+    tmp_path: Path, properties: list[tuple[str, object]], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    progress = tmp_path / "progress.jsonl"
+    monkeypatch.setenv(VARIABLE, str(progress))
+    plan = PLAN.model_copy(update={"target": "no-such-target"})
+    with pytest.raises(NotBegun, match="no-such-target"):
+        Session(SessionOptions("quorum", 1, tmp_path, "process"), properties).prove(plan, "Fencing")
+    last = json.loads(progress.read_text().splitlines()[-1])
+    assert (last["phase"], last["verdict"]) == ("done", "infrastructure")
+    assert "no-such-target" in last["headline"]
 
 
 def test_a_scenario_that_the_target_cannot_do_is_skipped_with_the_reason(

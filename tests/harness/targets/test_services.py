@@ -17,6 +17,8 @@ from fencepost.harness.yaml_file import YamlFileError
 from fencepost.results.records.journal import read_journal
 from fencepost.results.records.verdict import Verdict
 from fencepost.suites import vocabulary as v
+from fencepost.suites.scenarios import scenarios_for
+from fencepost.suites.target_facts import TargetFacts
 
 SEEN = Path(__file__).with_name("quorum-as-clients-see-it.yaml")
 STORE = """\
@@ -116,6 +118,16 @@ def test_links_to_a_service_are_broken_and_its_process_ended_as_those_of_a_broke
     assert verdict.verdict is Verdict.PASS, [finding.message for finding in verdict.findings]
     proven = [event.id for event in read_journal(folder.journal).of("fault", "proven")]
     assert proven == ["parted", "silent", "crash"]
+
+
+@pytest.mark.integration
+def test_the_scenario_of_services_is_one_for_targets_that_have_some(tmp_path: Path) -> None:
+    target = TargetFacts.of(_target(tmp_path))
+    [scenario] = [each for each in scenarios_for(target) if each.services]
+    assert not scenario.applies_to(TargetFacts.of(str(SEEN)))
+    folder, verdict = run(scenario.plan(target, 1), tmp_path / "runs", PROCESS)
+    assert verdict.verdict is Verdict.PASS, [finding.message for finding in verdict.findings]
+    assert [event.id for event in read_journal(folder.journal).of("fault", "proven")] == ["parted", "stalled"]
 
 
 @pytest.mark.integration
