@@ -16,7 +16,7 @@ SESSION_MS: Mapping[str, int] = {"classic": 6000, "consumer": 45_000}
 """The session of a member, which with the new protocol is a setting of brokers: Kafka's default."""
 COMMITS = 5
 WITHOUT_MEMBERS = "old"
-KEEPER = f"coordinator:{WITHOUT_MEMBERS}"
+OF_GROUP = f"coordinator:{WITHOUT_MEMBERS}"
 
 
 @v.any_scenario(
@@ -60,7 +60,7 @@ def commits(draft: v.Draft) -> v.Plan:
     steps: list[v.Step] = [
         *(_commit(offset) for offset in range(1, COMMITS + 1)),
         _offset("before", WITHOUT_MEMBERS, COMMITS),
-        v.inject("sleep", v.PauseParameters(nodes=KEEPER)),
+        v.inject("sleep", v.PauseParameters(nodes=OF_GROUP)),
         v.Hold(as_="asleep", after="sleep.proven", ms=SLEEP_MS),
         v.Heal(as_="wake", fault="sleep"),
         _offset("after", WITHOUT_MEMBERS, COMMITS),
@@ -99,7 +99,7 @@ def _commit(offset: int) -> v.Step:
         "member_id": "",
         "topics": [{"name": "t", "partitions": [partition]}],
     }
-    return v.ask_until(f"commit-{offset}", KEEPER, "offset_commit", body, v.serves("CRD-03"), version=7)
+    return v.ask_until(f"commit-{offset}", OF_GROUP, "offset_commit", body, v.serves("CRD-03"), version=7)
 
 
 def _offset(as_: str, group: str, offset: int) -> v.Step:
@@ -107,4 +107,4 @@ def _offset(as_: str, group: str, offset: int) -> v.Step:
     path = "topics[0].partitions[partition_index=0]"
     answer = {f"{path}.committed_offset": offset, f"{path}.metadata": f"m-{offset}" if offset >= 0 else ""}
     body = {"group_id": group, "topics": [{"name": "t", "partition_indexes": [0]}]}
-    return v.ask_until(as_, KEEPER, "offset_fetch", body, v.serves("CRD-03"), version=5, answer=answer)
+    return v.ask_until(as_, OF_GROUP, "offset_fetch", body, v.serves("CRD-03"), version=5, answer=answer)
