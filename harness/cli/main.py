@@ -17,7 +17,7 @@ from typer.core import TyperGroup
 from fencepost.harness.cli import signals
 from fencepost.harness.cli.closed_output import give_up_output
 from fencepost.harness.cli.command import KEEP_INDENT, add_commands, add_group, without_types
-from fencepost.harness.cli.commands import interactive, machine, runs, scenarios, store, targets
+from fencepost.harness.cli.commands import compare, interactive, machine, runs, scenarios, store, targets
 from fencepost.harness.errors import HarnessError, UsageError
 from fencepost.results.records.folder import FolderError
 from fencepost.results.records.verdict import WRONG_USAGE
@@ -122,6 +122,7 @@ add_commands(
     runs.ShrinkOptions,
     runs.BundleOptions,
     runs.ReportOptions,
+    compare.CompareOptions,
 )
 add_commands(
     app,

@@ -28,6 +28,7 @@ from fencepost.harness.plan.model import Plan, Timing
 from fencepost.harness.plan.promises import Promises
 from fencepost.harness.plan.steps.roll import Roll
 from fencepost.harness.targets.fixed_brokers import FixedBrokers
+from fencepost.harness.targets.listed_answer import ListedAnswer
 from fencepost.harness.targets.process_template import ProcessTemplate, Text, as_text
 from fencepost.harness.targets.releases import Releases, is_build, line_before, nearest, within
 from fencepost.harness.targets.service import Service
@@ -183,6 +184,8 @@ class TargetFile(PlanModel):
     differences: tuple[Difference, ...] = ()
     known_bugs: tuple[ListedBug, ...] = ()
     """Bugs that random plans do not report again. The scenarios of `released_bugs` judge it all the same."""
+    answers: tuple[ListedAnswer, ...] = ()
+    """Answers that are known to differ from those of other targets, for `fencepost compare`."""
     scenarios: tuple[str, ...] = ()
     """Further scenarios for this target: `module:name` of a tuple of them, a module beside this file included."""
     checkers: tuple[str, ...] = ()

@@ -29,6 +29,8 @@ FOLLOWED = frozenset({ErrorCode.not_controller.value, ErrorCode.not_coordinator.
 """Errors by which a broker sends a client to another one."""
 CONTROLLER_SECONDS = 1.0
 """Seconds for a broker to name the controller."""
+RETRIABLE = frozenset(int(error) for error in ErrorCode if error.retriable)
+"""Errors after which clients ask again, by the table of the protocol."""
 MISDIRECTED_PAUSE = 0.1
 """Seconds before a role is resolved again."""
 PHASES = {ProbeOutcome.SERVED: "ok", ProbeOutcome.REFUSED: "fail"}
@@ -185,9 +187,11 @@ def _contradicts(probe: Probe, answer: ProbeAnswer) -> bool:
 def _is_expected(probe: Probe, answer: ProbeAnswer) -> bool:
     """Return whether the answer is what the plan claims, or `served` if it claims nothing.
 
-    One that must never be is not waited out: it is judged.
+    One that must never be is not waited out: it is judged. A request that the node does not have stays so.
     """
     data = {"outcome": answer.outcome.value, "error": answer.error}
+    if answer.outcome is ProbeOutcome.NOT_ASKED:
+        return True
     if probe.expect is None:
-        return answer.outcome is ProbeOutcome.SERVED
+        return answer.outcome is ProbeOutcome.SERVED or (probe.takes_any_final and answer.error not in RETRIABLE)
     return probe.expect.level is Level.NEVER or matches(probe.expect.outcome, data)

@@ -19,7 +19,7 @@ from fencepost.harness.wire.versions import Api
 if TYPE_CHECKING:
     from fencepost.harness.plan.model import Plan
 
-LONGEST = 2000
+LONGEST = 10_000
 """Characters of a response that the journal keeps."""
 
 
@@ -51,6 +51,9 @@ class ApiProbe(Claiming):
     within_ms: Milliseconds = 0
     """Ask again for so long until the outcome is the one that is expected (without `expect`: `served`). Only the last
     answer is judged; an outcome that must never be is judged in each."""
+    until: Literal["served", "final"] = "served"
+    """The answer that ends the asking where nothing is expected. `final`: any but an error that Kafka's protocol calls
+    retriable."""
 
     @property
     def requests(self) -> tuple[str, ...]:
@@ -63,6 +66,10 @@ class ApiProbe(Claiming):
     @property
     def logs_in(self) -> bool:
         return self.login
+
+    @property
+    def takes_any_final(self) -> bool:
+        return self.until == "final"
 
     def problems(self, plan: Plan) -> Iterator[tuple[str, str]]:
         yield from self._request_problems()

@@ -52,6 +52,11 @@ class ProbeStep(Word):
         return 0
 
     @property
+    def takes_any_final(self) -> bool:
+        """Whether, with nothing expected, an error that is not retriable ends the asking as `served` does."""
+        return False
+
+    @property
     def bound(self) -> Mapping[str, str]:
         """The names that the answer gives to values."""
         return {}

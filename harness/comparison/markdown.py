@@ -1,0 +1,67 @@
+"""A table as Markdown: docs/compatibility.md is one."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from itertools import groupby
+
+from fencepost.harness.comparison.legend import DIFFERS, LISTED, meanings, text
+from fencepost.harness.comparison.masks import FIELDS
+from fencepost.harness.comparison.table import Row, Table
+from fencepost.results.pages.markdown import in_markdown as escaped
+
+MOST = 4
+"""Differing values of one cell that are listed."""
+
+
+def in_markdown(table: Table, title: str = "Compatibility", about: str = "") -> str:
+    """Return a page: a table for each request, the differences with their reasons, masks and meanings."""
+    return "\n".join(_lines(table, title, about)) + "\n"
+
+
+def _lines(table: Table, title: str, about: str) -> Iterator[str]:
+    yield f"# {title}"
+    yield ""
+    if about:
+        yield from (about, "")
+    yield (
+        f"{len(table.rows)} rows, {len(table.targets)} targets, each compared with the first: {table.count('same')} "
+        f"are the same, {table.count('listed')} have differences that target files list, {table.count('different')} "
+        f"others. `{DIFFERS}` marks a difference, `{LISTED}` one that is listed, with its reason below."
+    )
+    for api, rows in groupby(table.rows, key=lambda row: row.api):
+        yield from (
+            "",
+            f"## {api}",
+            "",
+            f"| probe | {' | '.join(table.targets)} |",
+            f"|---{'|---' * len(table.targets)}|",
+        )
+        listed = list(rows)
+        for row in listed:
+            yield f"| {escaped(row.name, is_cell=True)} | {' | '.join(text(cell) for cell in row.cells)} |"
+        yield from _differences(table.targets, listed)
+    yield from ("", "## Cells", "", *(f"- `{short}`: {says}" for short, says in meanings(table).items()))
+    yield from ("", "## Masked", "")
+    yield from (
+        f"- `<{mask}>`: {', '.join(f'`{each}`' for each in sorted(FIELDS[mask]))}" for mask in sorted(table.masks)
+    )
+
+
+def _differences(targets: Sequence[str], rows: Sequence[Row]) -> Iterator[str]:
+    """Yield a line for each difference that the cells alone do not show, or that has a reason."""
+    lines: dict[str, list[str]] = {}
+    for row in rows:
+        for target, cell in zip(targets, row.cells, strict=True):
+            if not cell.differs:
+                continue
+            values = [str(each) for each in cell.differs if each.path]
+            shown = "; ".join([*values[:MOST], *([f"and {len(values) - MOST} more"] if len(values) > MOST else [])])
+            says = ". ".join(filter(None, (shown, cell.reason)))
+            if says:
+                lines.setdefault(f"{row.name}: {says}", []).append(target)
+    if lines:
+        yield ""
+    for says, of_targets in lines.items():
+        name, _, rest = says.partition(": ")
+        yield f"- `{name}`, {', '.join(of_targets)}: {escaped(rest)}"
