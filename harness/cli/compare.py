@@ -24,12 +24,13 @@ from fencepost.harness.comparison.page import write_page
 from fencepost.harness.comparison.placed import placed
 from fencepost.harness.comparison.questions import questions
 from fencepost.harness.comparison.table import Row, Table, table_of
-from fencepost.harness.engine.run import check_plan
+from fencepost.harness.engine.run import NoProgress, check_plan
 from fencepost.harness.errors import UsageError
 from fencepost.harness.plan.model import Plan
 from fencepost.harness.targets.registry import open_run
 from fencepost.harness.terminal import console_beside, counted
-from fencepost.results.records.verdict import Verdict
+from fencepost.results.records.folder import RunFolder
+from fencepost.results.records.verdict import RunVerdict, Verdict
 
 APACHE_KAFKA = "apache-kafka"
 MOST_DIFFERENCES = 3
@@ -92,11 +93,18 @@ def _answers(source: Plan | Path, options: CompareOptions, console: Console) -> 
     if isinstance(source, Path):
         return read_answers(open_run(source))
     console.print(f"asking {source.target} …")
-    with RunDisplay(console, RunProgress.of(source, options.runs)) as display:
-        folder, verdict = ask_all(source, options.runs, options.backend, display)
+    folder, verdict = _asked(source, options, console)
     if verdict.verdict in (Verdict.INFRASTRUCTURE, Verdict.VIOLATION):
         console.print(f"{verdict.verdict.value:<15}{verdict.headline}  {folder.path}", markup=False)
     return read_answers(folder)
+
+
+def _asked(plan: Plan, options: CompareOptions, console: Console) -> tuple[RunFolder, RunVerdict]:
+    """Run a plan. A log gets no line for each of its probes: there are hundreds."""
+    if not console.is_terminal:
+        return ask_all(plan, options.runs, options.backend, NoProgress())
+    with RunDisplay(console, RunProgress.of(plan, options.runs)) as display:
+        return ask_all(plan, options.runs, options.backend, display)
 
 
 def _show(table: Table, console: Console, *, show_all: bool) -> None:

@@ -18,6 +18,10 @@ from fencepost.results.records.journal import Journal, read_journal
 PREPARES = "before."
 """Begins the names of probes that only prepare others, and are not compared."""
 NOT_OFFERED, NOT_ASKED, ENDED = "not offered", "not asked", "ended"
+_OF_CLUSTERS = frozenset(
+    {"assignments", "feature epochs", "feature levels", "log directories", "registrations", "voters", "broker settings"}
+)
+"""Kinds of descriptions that say how a cluster is made, and not what requests led to. Assignments are in topics."""
 _SHORT: Mapping[str, str] = {
     ProbeOutcome.SERVED: "ok",
     ProbeOutcome.DIFFERENT: "ok",
@@ -55,7 +59,7 @@ class Answers:
     folder: str
     by_probe: Mapping[str, Answer]
     state: Mapping[str, Any]
-    """What the nodes described in the end, by kind and object, masked."""
+    """The descriptions of the nodes in the end, by kind and object, masked."""
     apis: Mapping[str, str]
     """The request of each probe."""
 
@@ -135,10 +139,10 @@ def _how(event: Event) -> str:
 
 
 def _state(journal: Journal, brokers: list[int]) -> dict[str, Any]:
-    """Return what was described at the end: objects by kind; those of one kind that several nodes describe, merged."""
+    """Return what was described at the end: objects by kind. Those that several nodes describe are merged."""
     state: dict[str, Any] = {}
     for event in journal.of("op", "ok"):
-        if event.data.get("f") == "describe" and event.data.get("checkpoint") == "end":
-            described = state.setdefault(str(event.data["kind"]), {})
-            described.update(masked(event.data["objects"], brokers))
+        kind = str(event.data.get("kind"))
+        if event.data.get("f") == "describe" and event.data.get("checkpoint") == "end" and kind not in _OF_CLUSTERS:
+            state.setdefault(kind, {}).update(masked(event.data["objects"], brokers))
     return state

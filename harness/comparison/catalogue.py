@@ -32,7 +32,7 @@ class Probe(Ask):
 
     name: Name
     says: str = ""
-    """What is asked, where the name does not say it."""
+    """A hint, where the name is not enough."""
     before: tuple[Ask, ...] = ()
     """Requests that come first, each again until it is served."""
 

@@ -1,4 +1,4 @@
-"""What differs between two masked answers, by path."""
+"""The differences of two masked answers, by path."""
 
 from __future__ import annotations
 

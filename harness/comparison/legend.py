@@ -1,4 +1,4 @@
-"""What the cells of a table mean: error codes by name, and the marks of cells."""
+"""The meaning of the cells of a table: error codes by name, and marks."""
 
 from __future__ import annotations
 

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol
 
-from fencepost.harness.comparison.answers import ENDED, NOT_ASKED, Answer, Answers
+from fencepost.harness.comparison.answers import NOT_ASKED, Answer, Answers
 from fencepost.harness.comparison.differences import Difference, differences
 from fencepost.harness.comparison.masks import Mask, used
 
@@ -18,7 +18,7 @@ STATE = "state"
 
 
 class Listed(Protocol):
-    """What target files list."""
+    """The lists of target files."""
 
     def reason(self, target: str, probe: str, answer: str, paths: tuple[str, ...]) -> str | None:
         """Return why a target gives this answer, where that of another differs at `paths`; None if it is not listed."""
@@ -92,7 +92,13 @@ def table_of(answers: Sequence[Answers], listed: Listed) -> Table:
     ]
     rows += _state_rows(targets, [each.state for each in answers], listed)
     masks = (used(cell.answer.response) for row in rows for cell in row.cells)
-    return Table(targets, tuple(each.folder for each in answers), tuple(rows), frozenset().union(*masks))
+    return Table(_labels(targets), tuple(each.folder for each in answers), tuple(rows), frozenset().union(*masks))
+
+
+def _labels(targets: Sequence[str]) -> tuple[str, ...]:
+    """Return the names of the columns: a target that is asked several times has a number."""
+    before = [targets[:place].count(target) for place, target in enumerate(targets)]
+    return tuple(f"{target} #{count + 1}" if count else target for target, count in zip(targets, before, strict=True))
 
 
 def _row(name: str, api: str, targets: Iterable[str], answers: Sequence[Answer], listed: Listed) -> Row:
@@ -113,11 +119,10 @@ def _row(name: str, api: str, targets: Iterable[str], answers: Sequence[Answer],
 
 def _differences(first: Answer, answer: Answer) -> Iterator[Difference]:
     """Yield what differs. If the errors do, the rest of the answer follows from them."""
-    if first.short != answer.short or ENDED in (first.short, answer.short):
-        yield from [Difference("", first.short, answer.short)] if first is not answer else []
-        return
-    same_version = first.version == answer.version
-    yield from differences(first.response, answer.response, same_version=same_version)
+    if first.short != answer.short:
+        yield Difference("", first.short, answer.short)
+    else:
+        yield from differences(first.response, answer.response, same_version=first.version == answer.version)
 
 
 def _slower(first: Answer, answer: Answer) -> float | None:

@@ -53,7 +53,7 @@ class ProbeStep(Word):
 
     @property
     def takes_any_final(self) -> bool:
-        """Whether, with nothing expected, an error that is not retriable ends the asking as `served` does."""
+        """Return whether, with nothing expected, an error that is not retriable ends the asking as `served` does."""
         return False
 
     @property

@@ -77,7 +77,7 @@ def test_what_is_described_in_the_end_is_the_state() -> None:
     assert found.state == {"topics": {"t": {"topic_id": "<id>"}}}
 
 
-def test_the_answers_of_several_plans_are_told_apart() -> None:
+def test_the_answers_of_several_plans_have_its_number() -> None:
     one = answers(asked(ASKED, "ok", 1.0, **served()))
     assert set(merged([one, one]).by_probe) == {f"1/{ASKED}", f"2/{ASKED}"}
     assert merged([one]) is one

@@ -1,4 +1,4 @@
-"""What differs by nature is masked, and nothing else is."""
+"""Values that differ by nature are masked, and no others."""
 
 from __future__ import annotations
 
