@@ -144,5 +144,10 @@ def _state(journal: Journal, brokers: list[int]) -> dict[str, Any]:
     for event in journal.of("op", "ok"):
         kind = str(event.data.get("kind"))
         if event.data.get("f") == "describe" and event.data.get("checkpoint") == "end" and kind not in _OF_CLUSTERS:
-            state.setdefault(kind, {}).update(masked(event.data["objects"], brokers))
+            described = state.setdefault(kind, {})
+            for name, value in masked(event.data["objects"], brokers).items():
+                known = described.get(name)
+                described[name] = {**known, **value} if isinstance(known, dict) and isinstance(value, dict) else value
+    if "groups" in state:  # brokers describe groups that do not exist, too
+        state["groups"] = {name: value for name, value in state["groups"].items() if value.get("listed")}
     return state

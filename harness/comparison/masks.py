@@ -29,12 +29,12 @@ class Mask(StrEnum):
 
 FIELDS: Mapping[Mask, frozenset[str]] = {
     Mask.ID: frozenset(
-        {"cluster_id", "topic_id", "member_id", "leader_member_id", "producer_id", "session_id", "client_instance_id"}
+        {"cluster_id", "topic_id", "member_id", "leader", "producer_id", "session_id", "client_instance_id"}
         | {"subscription_id", "token_id", "hmac", "directory_id", "replica_directory_id", "active_producers"}
     ),
     Mask.BROKER: frozenset(
         {"node_id", "broker_id", "leader_id", "controller_id", "replica_nodes", "isr_nodes", "offline_replicas"}
-        | {"replicas", "broker_ids", "preferred_read_replica", "resource_name", "leader", "coordinator_id"}
+        | {"replicas", "broker_ids", "preferred_read_replica", "resource_name", "coordinator_id"}
     ),
     Mask.EPOCH: frozenset(
         {"leader_epoch", "controller_epoch", "broker_epoch", "member_epoch", "group_epoch", "assignment_epoch"}
@@ -63,9 +63,10 @@ _WHATEVER = frozenset({Mask.WORDS, Mask.VERSIONS})
 """Kinds of which it does not matter either whether there is a value."""
 _MEASURED = frozenset({"throttle_time", "offset_lag"})
 _NO_ID = frozenset({"", "00000000-0000-0000-0000-000000000000"})
+_UUID = re.compile(r"[0-9a-f]{8}-([0-9a-f]{4}-){3}[0-9a-f]{12}")
 _UNORDERED = frozenset({"isr_nodes", "offline_replicas", "authorized_operations"})
 _NAMES = ("name", "topic", "topic_name", "group_id", "transactional_id", "resource_name", "key", "partition_index")
-_NAMES += ("partition", "partition_id", "group", "config_name")
+_NAMES += ("partition", "partition_id", "index", "group", "config_name")
 """The fields that tell the items of a list apart. Items with one are in no order that matters."""
 _IN_ORDER = frozenset({"records"})
 
@@ -90,6 +91,8 @@ def _value(field: str, value: Any, brokers: Mapping[str, str]) -> Any:
         case list():
             items = [_value(field, each, brokers) for each in value]
             return sorted(items, key=_order) if field not in _IN_ORDER and _has_names(items) else items
+    if isinstance(value, str) and value not in _NO_ID and _UUID.fullmatch(value):
+        return f"<{Mask.ID}>"
     if kind is None or value is None or value in _NO_ID or (isinstance(value, int) and value <= 0):
         return value
     return f"<{kind}>"

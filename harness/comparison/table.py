@@ -108,7 +108,7 @@ def _row(name: str, api: str, targets: Iterable[str], answers: Sequence[Answer],
     owner = next(target for target, answer in zip(targets, answers, strict=True) if answer is first)
     cells = []
     for target, answer in zip(targets, answers, strict=True):
-        differs = tuple(_differences(first, answer)) if answer.is_answer else ()
+        differs = tuple(_differences(api, first, answer)) if answer.is_answer else ()
         paths = tuple(each.path for each in differs)
         both = ((target, answer), (owner, first)) if differs else ()
         reasons = (listed.reason(each, name, given.short, paths) for each, given in both)
@@ -117,12 +117,13 @@ def _row(name: str, api: str, targets: Iterable[str], answers: Sequence[Answer],
     return Row(name, api, tuple(cells))
 
 
-def _differences(first: Answer, answer: Answer) -> Iterator[Difference]:
+def _differences(api: str, first: Answer, answer: Answer) -> Iterator[Difference]:
     """Yield what differs. If the errors do, the rest of the answer follows from them."""
     if first.short != answer.short:
         yield Difference("", first.short, answer.short)
     else:
-        yield from differences(first.response, answer.response, same_version=first.version == answer.version)
+        same_version = first.version == answer.version and api != STATE  # descriptions are put together from versions
+        yield from differences(first.response, answer.response, same_version=same_version)
 
 
 def _slower(first: Answer, answer: Answer) -> float | None:
