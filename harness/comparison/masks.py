@@ -65,8 +65,10 @@ _MEASURED = frozenset({"throttle_time", "offset_lag"})
 _NO_ID = frozenset({"", "00000000-0000-0000-0000-000000000000"})
 _UUID = re.compile(r"[0-9a-f]{8}-([0-9a-f]{4}-){3}[0-9a-f]{12}")
 _UNORDERED = frozenset({"isr_nodes", "offline_replicas", "authorized_operations"})
-_NAMES = ("name", "topic", "topic_name", "group_id", "transactional_id", "resource_name", "key", "partition_index")
-_NAMES += ("partition", "partition_id", "index", "group", "config_name")
+_NAMES = (
+    *("name", "topic", "topic_name", "group_id", "transactional_id", "resource_name", "key"),
+    *("partition_index", "partition", "partition_id", "index", "group", "config_name"),
+)
 """The fields that tell the items of a list apart. Items with one are in no order that matters."""
 _IN_ORDER = frozenset({"records"})
 
