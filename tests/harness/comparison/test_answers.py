@@ -71,8 +71,13 @@ def test_what_only_prepares_is_no_row() -> None:
 
 
 def test_what_is_described_in_the_end_is_the_state() -> None:
-    described = {"f": "describe", "checkpoint": "end", "kind": "topics", "objects": {"t": {"topic_id": "x"}}}
-    earlier = {**described, "checkpoint": "begin", "objects": {"u": {}}}
+    described: dict[str, Any] = {
+        "f": "describe",
+        "checkpoint": "end",
+        "kind": "topics",
+        "objects": {"t": {"topic_id": "x"}},
+    }
+    earlier: dict[str, Any] = {**described, "checkpoint": "begin", "objects": {"u": {}}}
     found = answers(event("op", "describe-0", "ok", 1.0, **earlier), event("op", "describe-1", "ok", 2.0, **described))
     assert found.state == {"topics": {"t": {"topic_id": "<id>"}}}
 

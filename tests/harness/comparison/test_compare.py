@@ -20,18 +20,18 @@ ONLY = ["create-partitions.*", "offset-commit.*"]
 @pytest.mark.integration
 def test_two_clusters_of_one_target_answer_the_same(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """Each probe is answered, nothing differs, and all outputs are written; the runs can be compared again."""
-    outputs = {"markdown": tmp_path / "table.md", "html": tmp_path / "table.html"}
-    options = CompareOptions(targets="quorum,quorum", only=ONLY, runs=tmp_path / "runs", as_json=True, **outputs)
-    assert compare(options) == 0
+    markdown, html, runs = tmp_path / "table.md", tmp_path / "table.html", tmp_path / "runs"
+    asked = CompareOptions(targets="quorum,quorum", only=ONLY, runs=runs, as_json=True, markdown=markdown, html=html)
+    assert compare(asked) == 0
     table = json.loads(capsys.readouterr().out)
     assert {row["kind"] for row in table["rows"]} == {"same"}
     cells = {row["probe"]: row["cells"]["quorum:1"] for row in table["rows"]}
     assert cells["create-partitions.fewer"]["answer"] == "37"
     assert cells["offset-commit.without-members"]["answer"] == "ok"
     assert "state.topics.grown" in cells
-    assert all("create-partitions.fewer" in path.read_text() for path in outputs.values())
-    folders = ",".join(str(path) for path in sorted((tmp_path / "runs").iterdir()))
-    assert compare(CompareOptions(targets=folders, runs=tmp_path / "runs")) == 0
+    assert all("create-partitions.fewer" in path.read_text() for path in (markdown, html))
+    folders = ",".join(str(path) for path in sorted(runs.iterdir()))
+    assert compare(CompareOptions(targets=folders, runs=runs)) == 0
 
 
 @pytest.mark.parametrize("targets", [None, "", "quorum"])
