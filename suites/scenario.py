@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 from functools import partial
 from importlib import import_module
 from pkgutil import iter_modules
-from typing import Literal, TypeVar
+from typing import TypeVar
 
 from fencepost.faults.capabilities import Capability
 from fencepost.faults.registry import FAULTS
@@ -27,6 +27,7 @@ from fencepost.harness.plan.model import (
     WorkloadSpec,
 )
 from fencepost.harness.plan.needed_requests import needed_requests
+from fencepost.harness.plan.security import SecurityName
 from fencepost.harness.plan.steps import Step
 from fencepost.suites.building import (
     WORKLOAD,
@@ -176,7 +177,7 @@ class Draft:
         topology: Topology | None = None,
         workload: WorkloadSpec | None = WORKLOAD,
         may_lose: bool = False,
-        security: Literal["plaintext", "sasl"] = "plaintext",
+        security: SecurityName = "plaintext",
         settings: NodeSettings | None = None,
     ) -> Plan:
         """Return the plan. A pass needs the proof of each fault that the steps inject, and then `coverage`.

@@ -52,6 +52,12 @@ class SecurityConfig(Table):
         "The mechanism by which nodes log in to one another.",
         default="PLAIN",
     )
+    controller_mechanism: str | None = key(
+        "sasl.mechanism.controller.protocol",
+        values.SASL_MECHANISM,
+        "The mechanism by which nodes log in to controllers; without it sasl.mechanism.inter.broker.protocol.",
+        optional=True,
+    )
     keystore: Path | None = key(
         "ssl.keystore.location",
         values.FILE,

@@ -33,12 +33,12 @@ def users_of(config: SecurityConfig, listener: str) -> Users | None:
     return MechanismUsers(None if plain is None else PlainUsers(plain.passwords), scram)
 
 
-def login_of(config: SecurityConfig, listener: str) -> Access:
+def login_of(config: SecurityConfig, listener: str, *, of_controllers: bool = False) -> Access:
     """Return how this node connects to listeners of this name on other nodes. Raises ConfigError."""
     tls = client_tls(config, listener)
     if not config.protocol_of(listener).has_logins:
         return Access(tls=tls)
-    mechanism = config.inter_broker_mechanism
+    mechanism = (config.controller_mechanism if of_controllers else None) or config.inter_broker_mechanism
     module = _module(config, listener, mechanism)
     if module is None:
         raise ConfigError(f"the key {jaas_key(listener, mechanism)} is missing: nodes log in to one another there.")

@@ -7,7 +7,7 @@ from typing import TypeVar
 
 from kio.schema.errors import ErrorCode
 
-from fencepost.harness.clients.login import Credentials, connect
+from fencepost.harness.clients.login import PLAINTEXT, Access, connect
 from fencepost.harness.clients.raw import NoAnswer, RawConnection
 from fencepost.harness.clients.views import Answer, BrokerView, ControllerView, PartitionView
 from fencepost.harness.network.addresses import Endpoint
@@ -26,16 +26,16 @@ Result = TypeVar("Result")
 class ReconnectingConnection:
     """A connection that is opened on demand, and again after it was lost."""
 
-    def __init__(self, endpoint: Endpoint, credentials: Credentials | None = None) -> None:
+    def __init__(self, endpoint: Endpoint, access: Access = PLAINTEXT) -> None:
         self._endpoint = endpoint
-        self._credentials = credentials
+        self._access = access
         self._connection: RawConnection | None = None
 
     def ask(self, question: Callable[[RawConnection], Result]) -> Result:
         """Call `question` with the connection. Raises NoAnswer if it cannot be opened, or does not answer."""
         try:
             if self._connection is None:
-                self._connection = connect(self._endpoint, SILENT_AFTER, self._credentials)
+                self._connection = connect(self._endpoint, SILENT_AFTER, self._access)
             return question(self._connection)
         except NoAnswer:
             self._connection = None

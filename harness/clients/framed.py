@@ -6,31 +6,35 @@ Kafka frames its messages so, and so does ZooKeeper.
 from __future__ import annotations
 
 import socket
+import ssl
 import struct
 import time
 from types import TracebackType
 from typing import Self
 
-from fencepost.harness.wire.no_answer import Closed, Unanswered, Unreadable
+from fencepost.harness.network.tls import over_tls
+from fencepost.harness.wire.no_answer import Closed, Refused, Unanswered, Unreadable
 
 MAX_FRAME = 64 << 20
 
 
 class FramedConnection:
-    """Opened at once. `timeout` in seconds bounds the opening; each frame has a deadline of its own, monotonic.
+    """Opened at once, over TLS if there is any. `timeout` in seconds bounds the opening, and then the handshake; each
+    frame has a deadline of its own, monotonic.
 
     After `Unanswered` the connection is closed: a late answer must not be taken for that of a later request.
     """
 
-    def __init__(self, host: str, port: int, timeout: float) -> None:
+    def __init__(self, host: str, port: int, timeout: float, tls: ssl.SSLContext | None = None) -> None:
         self.peer = f"{host}:{port}"
         try:
-            self._socket = socket.create_connection((host, port), timeout)
+            self._socket: socket.socket = socket.create_connection((host, port), timeout)
         except TimeoutError:
             raise Unanswered(f"{self.peer} did not accept the connection within {timeout:g} s") from None
         except OSError as error:
             raise Closed(f"{self.peer} refused the connection: {error.strerror or error}") from None
         self._socket.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+        self._secure(tls, host, timeout)
 
     def send_frames(self, frames: list[bytes], deadline: float) -> None:
         try:
@@ -61,6 +65,14 @@ class FramedConnection:
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
         self.close()
 
+    def _secure(self, tls: ssl.SSLContext | None, host: str, timeout: float) -> None:
+        try:
+            self._socket = over_tls(self._socket, tls, host, timeout)
+        except TimeoutError:
+            raise self._unanswered() from None
+        except OSError as error:
+            raise self._ended(error) from None
+
     def _exactly(self, size: int, deadline: float) -> bytes:
         received = bytearray()
         while len(received) < size:
@@ -82,6 +94,8 @@ class FramedConnection:
 
     def _ended(self, error: OSError | None) -> Closed:
         self.close()
+        if isinstance(error, ssl.SSLError) and not isinstance(error, ssl.SSLEOFError):
+            return Refused(f"{self.peer} and the harness agree on no TLS: {error.reason or error}")
         return Closed(f"{self.peer} closed the connection" + (f": {error.strerror or error}" if error else ""))
 
 

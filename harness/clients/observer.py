@@ -23,7 +23,7 @@ from fencepost.harness.clients.asking import (
 from fencepost.harness.clients.changes import changes
 from fencepost.harness.clients.described import described_image
 from fencepost.harness.clients.ends import Turns, VisibleEnds, ask_ends, led_by
-from fencepost.harness.clients.login import Credentials
+from fencepost.harness.clients.login import PLAINTEXT, Access
 from fencepost.harness.clients.metadata.fetching import NotLeader, Tail
 from fencepost.harness.clients.metadata.image import Image
 from fencepost.harness.clients.raw import NoAnswer, RawConnection, Unanswered
@@ -64,8 +64,7 @@ class ObservedNode:
     is_zookeeper: bool = False
     is_duplicate: bool = False
     """True for a duplicate of a node with the same id; other nodes reach that one."""
-    credentials: Credentials | None = None
-    """Those that its listener asks for."""
+    access: Access = PLAINTEXT
 
 
 def controllers_by_id(nodes: Iterable[ObservedNode]) -> dict[int, str]:
@@ -173,7 +172,7 @@ class Observer:
             self._journal.infrastructure(f"watching the cluster failed: {error!r}")
 
     def _watch(self, node: ObservedNode) -> None:
-        with ReconnectingConnection(node.endpoint, node.credentials) as line:
+        with ReconnectingConnection(node.endpoint, node.access) as line:
             while not self._stopping.is_set():
                 began = time.monotonic()
                 if node.is_zookeeper:
@@ -312,7 +311,7 @@ class Observer:
     def _follow_log(self, leader: tuple[ObservedNode, int], tail: Tail) -> None:
         """Follow the log while this controller leads at this epoch."""
         node, epoch = leader
-        with ReconnectingConnection(node.endpoint, node.credentials) as line:
+        with ReconnectingConnection(node.endpoint, node.access) as line:
             while not self._stopping.is_set() and self._leader() == leader:
                 before = tail.image.offset
                 try:

@@ -11,6 +11,7 @@ import itertools
 import time
 from collections.abc import Callable
 from functools import cache, lru_cache
+from ssl import SSLContext
 from typing import Any, Protocol, TypeVar
 
 from kio.schema.api_versions.v0 import ApiVersionsRequest, ApiVersionsResponse
@@ -42,8 +43,8 @@ class RawConnection(FramedConnection):
     kio knows no tagged fields but its own, so an answer with others is `Unreadable`.
     """
 
-    def __init__(self, host: str, port: int, timeout: float) -> None:
-        super().__init__(host, port, timeout)
+    def __init__(self, host: str, port: int, timeout: float, tls: SSLContext | None = None) -> None:
+        super().__init__(host, port, timeout, tls)
         self.timeout = timeout
         self.node = self.peer
         """The name of the node in the journal."""

@@ -18,10 +18,10 @@ UNHEARD = logging.Logger("fencepost.clients")
 UNHEARD.addHandler(logging.NullHandler())
 
 
-def common(bootstrap: str, timing: Timing, client_id: str) -> ClientSettings:
+def common(cluster: ClientSettings, timing: Timing, client_id: str) -> ClientSettings:
+    """`cluster` are the settings by which it is reached: bootstrap servers and security."""
     timeout = max(1000, timing.lease_ms)
-    return {
-        "bootstrap.servers": bootstrap,
+    return cluster | {
         "client.id": client_id,
         "log_level": 0,
         "logger": UNHEARD,
@@ -38,16 +38,16 @@ def common(bootstrap: str, timing: Timing, client_id: str) -> ClientSettings:
     }
 
 
-def admin(bootstrap: str, timing: Timing, timeout: float) -> ClientSettings:
+def admin(cluster: ClientSettings, timing: Timing, timeout: float) -> ClientSettings:
     """`timeout` in seconds: brokers may carry a command out, all of it, before they answer."""
-    return common(bootstrap, timing, "fencepost-admin") | {"socket.timeout.ms": int(timeout * 1000)}
+    return common(cluster, timing, "fencepost-admin") | {"socket.timeout.ms": int(timeout * 1000)}
 
 
 def producer(
-    bootstrap: str, timing: Timing, name: str, *, acks: str, idempotent: bool, retry: bool, timeout_ms: int
+    cluster: ClientSettings, timing: Timing, name: str, *, acks: str, idempotent: bool, retry: bool, timeout_ms: int
 ) -> ClientSettings:
     """`timeout_ms` bounds a record from `produce` to its report. Without `retry` its one attempt tells its fate."""
-    settings = common(bootstrap, timing, name) | {
+    settings = common(cluster, timing, name) | {
         "acks": acks,
         "enable.idempotence": idempotent,
         "linger.ms": 2,
@@ -97,9 +97,9 @@ def member(consumer: ClientSettings, membership: MembershipSpec, name: str) -> C
     }
 
 
-def consumer(bootstrap: str, timing: Timing, name: str, isolation: str = "read_committed") -> ClientSettings:
+def consumer(cluster: ClientSettings, timing: Timing, name: str, isolation: str = "read_committed") -> ClientSettings:
     """Return the settings of a consumer that gets an error when its position is lost, in place of a silent reset."""
-    return common(bootstrap, timing, name) | {
+    return common(cluster, timing, name) | {
         "isolation.level": isolation,
         "group.id": f"fencepost-{name}",
         "enable.auto.commit": False,

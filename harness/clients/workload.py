@@ -46,18 +46,23 @@ class BurstResult:
 class Workload:
     """Clients that run beside the steps of a plan, each in a thread of its own.
 
-    `bootstrap` gives the bootstrap addresses of a client site. Starting and stopping may be repeated; the numbers in
-    the values go on, so a value is unique in the run.
+    `cluster` gives the settings by which clients of a site reach the cluster. Starting and stopping may be repeated;
+    the numbers in the values go on, so a value is unique in the run.
     """
 
     def __init__(
-        self, plan: Plan, journal: JournalWriter, bootstrap: Callable[[str], str], *, assigns: bool = True
+        self,
+        plan: Plan,
+        journal: JournalWriter,
+        cluster: Callable[[str], settings.ClientSettings],
+        *,
+        assigns: bool = True,
     ) -> None:
         self._plan = plan
         self._assigns = assigns
         """The brokers take the assignments of the plan; without, topics have as many partitions and replicas."""
         self._journal = journal
-        self._bootstrap = bootstrap
+        self._cluster = cluster
         self._partitions = {topic.name: len(topic.assignments) for topic in plan.topics if not topic.prepared}
         self._numbers = {producer.name: count() for producer in plan.workload.producers}
         self._tallies: list[tuple[str, str, Tally]] = []
@@ -173,7 +178,7 @@ class Workload:
         self, name: str, topic: str, partition: int, records: int, acks: str, idempotent: bool, timeout: float
     ) -> BurstResult:
         config = settings.producer(
-            self._bootstrap("main"),
+            self._cluster("main"),
             self._plan.timing,
             name,
             acks=acks,
@@ -215,7 +220,7 @@ class Workload:
         for group in self._plan.groups:
             self._ask_committed(group, time.monotonic() + timeout)
         name = f"final-{next(self._final_reads)}"
-        config = settings.consumer(self._bootstrap("main"), self._plan.timing, name)
+        config = settings.consumer(self._cluster("main"), self._plan.timing, name)
         partitions = [at for topic in self._partitions if topic not in gone for at in self._of(topic)]
         partitions += (at for at in self._created_by_steps(timeout) if at not in partitions)
         settle = settings.settle_seconds(self._plan.timing)
@@ -231,11 +236,11 @@ class Workload:
         )
 
     def _admin(self, timeout: float) -> AdminClient:
-        return named(AdminClient(settings.admin(self._bootstrap("main"), self._plan.timing, timeout)), "the harness")
+        return named(AdminClient(settings.admin(self._cluster("main"), self._plan.timing, timeout)), "the harness")
 
     def _ask_committed(self, group: str, deadline: float) -> None:
         """Ask until the coordinator answers, or until `deadline`."""
-        config = settings.consumer(self._bootstrap("main"), self._plan.timing, f"committed-{group}")
+        config = settings.consumer(self._cluster("main"), self._plan.timing, f"committed-{group}")
         members = [spec for spec in self._plan.workload.consumers if spec.membership and spec.membership.group == group]
         partitions = [at for topic in dict.fromkeys(spec.topic for spec in members) for at in self._of(topic)]
         senders = [spec for spec in self._plan.workload.producers if spec.transactions]
@@ -280,7 +285,7 @@ class Workload:
         record_timeout_ms = settings.record_timeout_ms(self._plan.timing)
         idempotent = spec.idempotent and spec.acks == "all"
         config = settings.producer(
-            self._bootstrap(spec.site),
+            self._cluster(spec.site),
             self._plan.timing,
             spec.name,
             acks=str(spec.acks),
@@ -301,7 +306,7 @@ class Workload:
 
         def open_session() -> Sender:
             usual = settings.producer(
-                self._bootstrap(spec.site), timing, spec.name, acks="all", idempotent=True, retry=True, timeout_ms=1
+                self._cluster(spec.site), timing, spec.name, acks="all", idempotent=True, retry=True, timeout_ms=1
             )
             config = settings.transactional(usual, id, transactions.timeout_ms)
             return self._sender(spec.name, spec.topic, config, size=spec.size, numbers=self._numbers[spec.name])
@@ -317,7 +322,7 @@ class Workload:
                 rival_begun=partial(self._rival_begun, spec),
                 sleeper_is_awake=partial(self._sleeper_is_awake, spec),
                 open_group=lambda group: named(
-                    Consumer(settings.consumer(self._bootstrap(spec.site), timing, spec.name) | {"group.id": group}),
+                    Consumer(settings.consumer(self._cluster(spec.site), timing, spec.name) | {"group.id": group}),
                     spec.name,
                 ),
             )
@@ -346,7 +351,7 @@ class Workload:
 
     def _consume(self, spec: ConsumerSpec, stopped: threading.Event) -> None:
         isolation = spec.isolation or "read_committed"
-        config = settings.consumer(self._bootstrap(spec.site), self._plan.timing, spec.name, isolation)
+        config = settings.consumer(self._cluster(spec.site), self._plan.timing, spec.name, isolation)
         if spec.rack is not None:
             config["client.rack"] = spec.rack
         on_read = partial(self._count_reads, spec)

@@ -15,6 +15,7 @@ from fencepost.faults.disks.stale_blocks import StaleBlocks
 from fencepost.harness.backends import PROCESS, environment_for, prepare
 from fencepost.harness.backends.environment import EnvironmentSpec
 from fencepost.harness.cleaning.watcher import Watcher
+from fencepost.harness.clients.settings import ClientSettings
 from fencepost.harness.clock.clocks import NodeClocks
 from fencepost.harness.cluster.directories import NodeDirectories
 from fencepost.harness.cluster.log_dirs import NodeLogDirs
@@ -26,13 +27,16 @@ from fencepost.harness.errors import InfrastructureError, UsageError
 from fencepost.harness.model.sent import Legacy
 from fencepost.harness.network import sockets
 from fencepost.harness.network.addresses import Addresses, Endpoint
-from fencepost.harness.network.layout import MAIN_SITE, Layout, Listener, Node, Role, site_names
+from fencepost.harness.network.layout import MAIN_SITE, Layout, Listener, Node, Proxy, Role, site_names
 from fencepost.harness.network.links import ToxiproxyLinks
 from fencepost.harness.network.messages import ToxiproxyMessages
 from fencepost.harness.network.sockets import Bypass
+from fencepost.harness.network.tls import over_tls
 from fencepost.harness.plan.injects import InjectStep
 from fencepost.harness.plan.model import Plan
+from fencepost.harness.targets.certificates import Authority
 from fencepost.harness.targets.file import TargetFile
+from fencepost.harness.targets.security import client_settings
 from fencepost.harness.targets.target import Installation, Target, new_uuid
 from fencepost.results.records.folder import RunFolder
 from fencepost.results.records.journal import JournalError, JournalWriter
@@ -107,7 +111,8 @@ class Cluster:
                 self.plan.timing,
                 new_uuid(),
                 self.folder.nodes,
-                self.plan.security,
+                self.plan.secured,
+                Authority(self.folder.path / "security") if self.plan.secured.has_tls else None,
                 self.plan.settings,
             )
             self.containers = self._environment.containers
@@ -124,7 +129,7 @@ class Cluster:
                 self.layout,
                 self._environment.server,
                 self._is_paused,
-                self._environment.connect,
+                self._connect,
                 self._environment.sock_diag,
             )
             self.messages = ToxiproxyMessages(self.layout, self._environment.server, self._is_paused)
@@ -164,6 +169,10 @@ class Cluster:
 
     def node(self, name: str) -> Node:
         return self.layout.node(name)
+
+    def client_settings(self, site: str = MAIN_SITE) -> ClientSettings:
+        """Return the settings by which clients of a site reach the cluster."""
+        return {"bootstrap.servers": self.bootstrap(site)} | client_settings(self.installation)
 
     def bootstrap(self, site: str = MAIN_SITE) -> str:
         """`host:port,…` for the clients of a site."""
@@ -243,6 +252,11 @@ class Cluster:
     def _remembers(self) -> bool:
         """Return whether a fault of the plan needs the earlier content of files."""
         return any(isinstance(step, InjectStep) and step.fault == StaleBlocks.name for step in self.plan.steps)
+
+    def _connect(self, proxy: Proxy, timeout: float) -> socket.socket:
+        """Connect through a link, over TLS if its end asks for it."""
+        connection = self._environment.connect(proxy, timeout)
+        return over_tls(connection, self.installation.tls(proxy.upstream), proxy.listen.host, timeout)
 
     def _is_paused(self, name: str) -> bool:
         return self._backend.status(name).running is Running.PAUSED

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shutil
+import socket
 import threading
 import time
 from collections.abc import Mapping, Sequence
@@ -18,6 +19,7 @@ from fencepost.harness.errors import InfrastructureError, NodeNotReady
 from fencepost.harness.network import sockets
 from fencepost.harness.network.layout import Layout, Node, hosts_file
 from fencepost.harness.network.roundtrip import round_trip
+from fencepost.harness.network.tls import over_tls
 from fencepost.harness.plan.base import Release
 from fencepost.harness.processes.command import Command
 from fencepost.harness.targets.reference import planted_defect
@@ -134,7 +136,7 @@ class Nodes:
     def _await_ready(self, node: str, since: float, deadline: float) -> None:
         described = self._layout.node(node)
         address = described.front
-        while (reach := _reach(described, deadline)) is not ProbeResult.ANSWERED:
+        while (reach := _reach(described, self._installation, deadline)) is not ProbeResult.ANSWERED:
             if self.status(node).running is Running.EXITED:
                 raise NodeNotReady(self._backend.exit_summary(node))
             if time.monotonic() > deadline:
@@ -297,9 +299,14 @@ class Nodes:
         self.journal.write("node", node, phase, data, node=node, durable=durable)
 
 
-def _reach(node: Node, deadline: float) -> ProbeResult:
+def _reach(node: Node, installation: Installation, deadline: float) -> ProbeResult:
     seconds = max(0.1, min(1.0, deadline - time.monotonic()))
-    return round_trip(node.front, seconds, asked=node.question).reach
+
+    def connect(seconds: float) -> socket.socket:
+        connection = socket.create_connection(node.front, seconds)
+        return over_tls(connection, installation.tls(node.front), node.front.host, seconds)
+
+    return round_trip(node.front, seconds, connect, node.question).reach
 
 
 def copy_in_use(directory: Path, copy: Path) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import InitVar, dataclass, field
 
-from fencepost.harness.clients.login import connect
+from fencepost.harness.clients.login import Credentials, connect
 from fencepost.harness.clients.observer import Observer
 from fencepost.harness.clients.raw import RawConnection
 from fencepost.harness.clients.recorded_requests import RequestRecorder
@@ -17,7 +17,7 @@ from fencepost.harness.engine.run_clock import RunClock
 from fencepost.harness.model.sent import Checkpoint, Legacy
 from fencepost.harness.network.layout import Listener
 from fencepost.harness.plan.model import Plan
-from fencepost.harness.targets.security import credentials
+from fencepost.harness.targets.security import access
 from fencepost.results.records.journal import JournalWriter
 
 
@@ -33,12 +33,17 @@ class Clients:
     def connect(self, node: str, listener: Listener, timeout: float, *, login: bool = True) -> RawConnection:
         """Connect through the probe site's link, which no fault breaks. Raise `raw.NoAnswer` if that fails.
 
-        At a listener that asks for a login, log in as the nodes do.
+        At a listener that asks for a login, log in with `credentials`.
         """
-        known = credentials(listener, self.cluster.installation) if login else None
-        connection = connect(self.cluster.probe_address(node, listener), timeout, known)
+        known = access(listener, self.cluster.installation)
+        at = self.cluster.probe_address(node, listener)
+        connection = connect(at, timeout, known if login else known._replace(credentials=None))
         connection.node, connection.recorder = node, self.recorder
         return connection
+
+    def credentials(self, listener: Listener) -> Credentials | None:
+        """Return those of the harness at a listener; None where there are no logins."""
+        return access(listener, self.cluster.installation).credentials
 
 
 @dataclass

@@ -39,8 +39,8 @@ from fencepost.harness.plan.rehearsal import problems_to_run
 from fencepost.harness.plan.saved import save_plan
 from fencepost.harness.processes.run_delays import WaitingNodes
 from fencepost.harness.targets import registry as targets
-from fencepost.harness.targets.fitting import check_design, check_roles
-from fencepost.harness.targets.security import credentials
+from fencepost.harness.targets.fitting import check_design, check_roles, check_security
+from fencepost.harness.targets.security import access
 from fencepost.harness.targets.target import Target
 from fencepost.results.records.folder import RunFolder
 from fencepost.results.records.journal import JournalWriter
@@ -118,6 +118,7 @@ def check_plan(plan: Plan) -> Target:
     target.file.check_levels(plan)
     check_roles(target.file, plan)
     check_design(target.file, plan)
+    check_security(target, plan)
     added_checkers(target.file.checkers, target.file.beside)  # a mistake in them is found before anything starts
     return target
 
@@ -231,7 +232,9 @@ def started(cluster: Cluster, seconds: float | None = None) -> Iterator[Context]
             )
         )
         stack.enter_context(WaitingNodes(cluster.pids, journal))
-        workload = Workload(plan, journal, cluster.bootstrap, assigns=cluster.target.file.promises.replication == "isr")
+        workload = Workload(
+            plan, journal, cluster.client_settings, assigns=cluster.target.file.promises.replication == "isr"
+        )
         stack.callback(workload.stop)
         logs = NodeLogs(cluster.folder.logs, [node.name for node in plan.topology.nodes], sizes)
         instants = Instants(logs.mark)
@@ -268,7 +271,7 @@ def _watched(cluster: Cluster) -> tuple[ObservedNode, ...]:
             listener is Listener.CONTROLLER,
             node.is_zookeeper,
             node.duplicate_of is not None,
-            credentials(listener, cluster.installation),
+            access(listener, cluster.installation),
         )
         for node in cluster.layout.nodes
         for listener in _probe_listeners(node)

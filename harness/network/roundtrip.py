@@ -12,6 +12,7 @@ import struct
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
+from ssl import SSLError
 
 from fencepost.faults.capabilities import ProbeResult, RoundTrip
 from fencepost.harness.network.addresses import ELECTION_PORT, ZOOKEEPER_PORT, Endpoint
@@ -95,7 +96,7 @@ def met(error: OSError) -> ProbeResult:
             return ProbeResult.SILENT
         case ConnectionResetError() | BrokenPipeError():
             return ProbeResult.RESET
-        case ConnectionError():
+        case ConnectionError() | SSLError():
             return ProbeResult.CLOSED
     raise error
 

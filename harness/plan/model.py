@@ -22,6 +22,7 @@ from fencepost.harness.plan.base import (
 )
 from fencepost.harness.plan.requests.create_topic import CreateTopicProbe
 from fencepost.harness.plan.sampled import HUGE
+from fencepost.harness.plan.security import SECURITIES, Security, SecurityName
 from fencepost.harness.plan.steps import Step
 from fencepost.results.records.formats import PLAN_FORMAT
 
@@ -293,8 +294,8 @@ class Plan(PlanModel):
     """The ids of the requirements that this plan can prove."""
     level: Name | None = None
     """The protocol level of nodes without one (`levels:` of the target file). None: the default of the target."""
-    security: Literal["plaintext", "sasl"] = "plaintext"
-    """`sasl`: nodes log in to each other as the super user `broker`; the user `alice` has no rights."""
+    security: SecurityName | Security = "plaintext"
+    """How the listeners are secured: the name of one of `SECURITIES`, or what it stands for."""
     timing: Timing = Timing()
     settings: NodeSettings | None = None
     deadline_ms: Milliseconds = 120_000
@@ -310,6 +311,10 @@ class Plan(PlanModel):
     """Conditions on the journal; without them the verdict means nothing, and the run is inconclusive."""
     deviations: tuple[Deviation, ...] = ()
     """Broken guarantees that the checkers of the whole run are expected to find on this target."""
+
+    @property
+    def secured(self) -> Security:
+        return self.security if isinstance(self.security, Security) else SECURITIES[self.security]
 
     @property
     def releases(self) -> tuple[str, str] | None:

@@ -166,7 +166,7 @@ def _features(plan: Plan) -> set[str]:
     }
     features |= {f"workload:acks={producer.acks}" for producer in plan.workload.producers}
     features |= {f"workload:{kind}" for kind in kinds_of_clients(plan.workload)}
-    return features | ({f"security:{plan.security}"} if plan.security != "plaintext" else set())
+    return features | ({f"security:{_security(plan)}"} if plan.security != "plaintext" else set())
 
 
 def _starvation(journal: Journal) -> float | None:
@@ -239,3 +239,10 @@ def _integer(text: str | None) -> int | None:
 def _said(error: Exception) -> str:
     lines = str(error).strip().splitlines()
     return lines[0] if lines else type(error).__name__
+
+
+def _security(plan: Plan) -> str:
+    """Return the name of the plan's security, or the protocols that it spells out."""
+    if isinstance(plan.security, str):
+        return plan.security
+    return "+".join(dict.fromkeys(each.protocol.lower() for each in plan.security.listeners.values()))

@@ -24,7 +24,6 @@ from fencepost.harness.targets.file import TargetFile
 from fencepost.harness.targets.identity import IdKeys
 from fencepost.harness.targets.process_template import Line, ProcessTemplate, environment
 from fencepost.harness.targets.readiness import unlisted_brokers, without_quorum
-from fencepost.harness.targets.security import refuse_sasl
 from fencepost.harness.targets.target import Installation
 from fencepost.harness.targets.zookeeper import ZooKeeperServers, connect
 from fencepost.harness.targets.zookeeper import unready as unready_servers
@@ -64,7 +63,6 @@ class CommandDriver:
             return {}
         if node.is_zookeeper:
             return self._servers.properties(node, installation)
-        refuse_sasl(self.file.name, installation)
         templates = dict(self._template.properties.all)
         if node.is_controller:
             templates |= self._template.properties.controller

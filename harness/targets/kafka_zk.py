@@ -17,7 +17,6 @@ from fencepost.harness.targets.file import TargetFile
 from fencepost.harness.targets.identity import WITH_ZOOKEEPER
 from fencepost.harness.targets.jars import ARTIFACT, SOURCES, is_at_home, kafka_jars, major_minor
 from fencepost.harness.targets.readiness import unready_with_zookeeper
-from fencepost.harness.targets.security import refuse_sasl
 from fencepost.harness.targets.target import Installation, write_properties
 from fencepost.harness.targets.zookeeper import ZooKeeperServers, connect
 from fencepost.harness.targets.zookeeper_jars import from_kafka, zookeeper_jars
@@ -56,7 +55,6 @@ class ApacheKafkaZk:
     def properties(self, node: Node, installation: Installation) -> dict[str, str]:
         if node.is_zookeeper:
             return self._servers.properties(node, installation)
-        refuse_sasl(self.file.name, installation)
         properties = {
             "broker.id": str(node.id),
             "zookeeper.connect": connect(installation.layout),

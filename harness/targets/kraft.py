@@ -9,14 +9,15 @@ from collections.abc import Collection
 from fencepost.harness.errors import UsageError
 from fencepost.harness.network.layout import Layout, Node
 from fencepost.harness.plan.owned import OF_KRAFT
+from fencepost.harness.plan.security import PASSWORDS, Security
 from fencepost.harness.processes.command import Command
 from fencepost.harness.targets import jvm, listeners
 from fencepost.harness.targets.file import TargetFile
 from fencepost.harness.targets.identity import CLUSTER_ID, DIRECTORY_ID, META_PROPERTIES, IdKeys, read_properties
 from fencepost.harness.targets.jars import ARTIFACT, SOURCES, is_at_home, major_minor
-from fencepost.harness.targets.prepared import prepare, storage_tool
+from fencepost.harness.targets.prepared import BOOTSTRAP, prepare, scram_users, storage_tool
 from fencepost.harness.targets.readiness import unready
-from fencepost.harness.targets.security import refuse_sasl
+from fencepost.harness.targets.security import kafka_properties
 from fencepost.harness.targets.target import Installation, new_uuid, uuid_text, write_properties
 
 METADATA_TOPIC = "__cluster_metadata"
@@ -43,12 +44,19 @@ class ApacheKafka:
         self.file = file
         self.version = version
 
+    def unsecurable(self, security: Security) -> str | None:
+        if security.controller.mechanism not in (None, "PLAIN"):
+            return (
+                f"controllers of {self.file.name} cannot log in to each other by {security.controller.mechanism}: its "
+                "users are in the log that they have first to elect a leader for"
+            )
+        return None
+
     def prepare(self) -> None:
         jvm.require_java()
         prepare(self.version, self._java)
 
     def properties(self, node: Node, installation: Installation) -> dict[str, str]:
-        refuse_sasl(self.file.name, installation)
         if node.controller_id is not None:
             raise UsageError(
                 f"{node.name} has a `controller_id`, but a node of {self.file.name} has one id for both roles: drop it"
@@ -60,7 +68,7 @@ class ApacheKafka:
             **_quorum(node, layout),
             "listeners": listeners.listeners(node),
             "controller.listener.names": "CONTROLLER",
-            "listener.security.protocol.map": listeners.SECURITY,
+            **kafka_properties(node, installation),
             "log.dirs": ",".join(str(log_dir.absolute()) for log_dir in installation.log_dirs(node)),
         }
         if node.is_broker:
@@ -82,7 +90,12 @@ class ApacheKafka:
         """
         if node.level == DYNAMIC and node.begins_quorum:
             self._format_voter(node, installation)
-            return
+        else:
+            self._copy_formatted(node, installation)
+        if node.is_controller and not {"PLAIN"}.issuperset(installation.security.mechanisms):
+            shutil.copyfile(scram_users(self.version, self._java, PASSWORDS), installation.data(node) / BOOTSTRAP)
+
+    def _copy_formatted(self, node: Node, installation: Installation) -> None:
         made = prepare(self.version, self._java)
         for number, data in enumerate(installation.log_dirs(node)):
             shutil.copytree(made.log_dir(number, controller=node.is_controller), data, dirs_exist_ok=True)

@@ -5,7 +5,6 @@ from __future__ import annotations
 from fencepost.harness.network.addresses import CLIENT_PORT, PEER_PORT
 from fencepost.harness.network.layout import MAIN_SITE, SITE_PREFIX, Layout, Listener, Node
 
-SECURITY = "CONTROLLER:PLAINTEXT,INTERNAL:PLAINTEXT,CLIENT:PLAINTEXT"
 BROKER_SECURITY = "INTERNAL:PLAINTEXT,CLIENT:PLAINTEXT"
 
 

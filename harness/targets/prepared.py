@@ -2,17 +2,20 @@
 
 - the log directories that StorageTool formats for a controller and for a broker; each node gets copies of those of its
   role, with its own ids in `meta.properties`;
-- an archive of the classes that a node loads (see `archives`).
+- an archive of the classes that a node loads (see `archives`);
+- the records of users who log in by SCRAM, which the first active controller writes into the metadata log.
 """
 
 from __future__ import annotations
 
+import hashlib
 import shutil
 import subprocess
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
+from fencepost.harness.cache_folder import cached
 from fencepost.harness.errors import InfrastructureError
 from fencepost.harness.targets.archives import CLASSES, free_port, prepared, record
 from fencepost.harness.targets.identity import META_PROPERTIES
@@ -22,6 +25,9 @@ FORMAT_TIMEOUT = 120.0
 STARTED = "Kafka Server started"
 LOG_DIRS = ("first", "other")
 """The log directories that are kept of each role. The first holds the metadata log, and may be formatted otherwise."""
+BOOTSTRAP = "bootstrap.checkpoint"
+"""The records that begin the metadata log."""
+SCRAM = ("SCRAM-SHA-256", "SCRAM-SHA-512")
 CONTROLLER_ID, BROKER_ID = 1, 2
 
 Java = Callable[..., list[str]]
@@ -52,6 +58,22 @@ def prepare(version: str, java: Java) -> PreparedFiles:
         _record_classes(version, java, PreparedFiles(folder))
 
     return PreparedFiles(prepared(f"prepared-by-role-{version}", f"Apache Kafka {version}", fill))
+
+
+def scram_users(version: str, java: Java, passwords: Mapping[str, str]) -> Path:
+    """Return the file of a controller's log directory that gives these users each mechanism of SCRAM."""
+    users = sorted(passwords.items())
+
+    def fill(folder: Path) -> None:
+        log_dir = folder / "controller"
+        properties = _single_node(folder, {"controller"}, log_dir)
+        added = [f"{mechanism}=[name={name},password={password}]" for mechanism in SCRAM for name, password in users]
+        arguments = [argument for user in added for argument in ("--add-scram", user)]
+        storage_tool(version, java, [log_dir], "-t", new_uuid(), "-c", str(properties), *arguments)
+
+    digest = hashlib.sha256(repr(users).encode()).hexdigest()[:12]
+    made = cached(f"scram-users-{version}-{digest}", f"preparing users of Apache Kafka {version}", fill)
+    return made / "controller" / BOOTSTRAP
 
 
 def _format(version: str, java: Java, made: PreparedFiles, *, controller: bool) -> None:

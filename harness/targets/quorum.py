@@ -5,14 +5,15 @@ from __future__ import annotations
 from collections.abc import Collection
 
 from fencepost.harness.errors import UsageError
-from fencepost.harness.network.layout import Listener, Node
+from fencepost.harness.network.layout import Node
 from fencepost.harness.plan.owned import OF_REFERENCE
+from fencepost.harness.plan.security import Security
 from fencepost.harness.processes.command import Command
 from fencepost.harness.targets import listeners, reference
 from fencepost.harness.targets.file import TargetFile
 from fencepost.harness.targets.identity import IdKeys
 from fencepost.harness.targets.readiness import unready
-from fencepost.harness.targets.security import acls_file, with_logins
+from fencepost.harness.targets.security import reference_properties, write_acls
 from fencepost.harness.targets.target import Installation
 
 METADATA_TOPIC = "__kafka_metadata"
@@ -32,6 +33,9 @@ class Quorum:
         self.file = file
         self.version = version
 
+    def unsecurable(self, security: Security) -> str | None:
+        return None
+
     def prepare(self) -> None:
         """Do nothing: the program is installed with the harness."""
 
@@ -41,7 +45,6 @@ class Quorum:
             "process.roles": ",".join(sorted(node.roles)),
             "cluster.id": installation.cluster_id,
             "controller.connect": listeners.voters(layout),
-            "listener.security.protocol.map": listeners.SECURITY,
             "log.dirs": str(installation.data(node)),
             "hosts.file": str(installation.hosts(node)),
         }
@@ -53,10 +56,9 @@ class Quorum:
             properties["metadata.log.dir"] = str(installation.home(node) / "metadata")
         properties["listeners"] = listeners.listeners(node)
         properties["advertised.listeners"] = listeners.advertised_listeners(node, layout)
-        if installation.security == "sasl":
-            own = (Listener.INTERNAL,) if node.is_broker else ()
-            properties |= {"controller.listeners": "CONTROLLER"}
-            properties |= with_logins(node, installation, Listener.CONTROLLER, *own)
+        if installation.security.secures:
+            properties["controller.listeners"] = "CONTROLLER"
+        properties |= reference_properties(node, installation)
         return properties | self.file.properties(node, installation.timing)
 
     def files(self, node: Node, installation: Installation) -> dict[str, str]:
@@ -65,8 +67,7 @@ class Quorum:
     def format(self, node: Node, installation: Installation) -> None:
         """Make the directory; the node writes its own meta.properties into an empty one."""
         installation.data(node).mkdir(exist_ok=True)
-        if installation.security == "sasl":
-            acls_file(node, installation).touch()
+        write_acls(node, installation)
 
     def command(self, node: Node, installation: Installation) -> Command:
         return reference.command(installation.properties(node))

@@ -15,11 +15,11 @@ from kio.schema.types import TopicName
 from kio.static.primitive import i32
 
 from fencepost.harness.clients.login import connect
-from fencepost.harness.clients.raw import NoAnswer, RawConnection, Unreadable
+from fencepost.harness.clients.raw import NoAnswer, Unreadable
 from fencepost.harness.errors import InfrastructureError
 from fencepost.harness.network.layout import Listener, Node
 from fencepost.harness.targets import zookeeper
-from fencepost.harness.targets.security import credentials
+from fencepost.harness.targets.security import access
 from fencepost.harness.targets.target import Installation
 
 TIMEOUT_S = 1.0
@@ -74,15 +74,15 @@ def unready_with_zookeeper(nodes: Collection[Node], installation: Installation) 
     brokers = [node for node in nodes if node.is_broker]
     try:
         return _unlisted(brokers, installation) or next(
-            (f"{node.name} knows no controller" for node in brokers if known_controller(node) < 0), None
+            (f"{node.name} knows no controller" for node in brokers if known_controller(node, installation) < 0), None
         )
     except NoAnswer as error:
         return _unanswered(error)
 
 
-def known_controller(node: Node) -> int:
+def known_controller(node: Node, installation: Installation) -> int:
     """Return the id of the controller in a broker's Metadata response, -1 if it knows none. Raises NoAnswer."""
-    return int(_metadata(node).controller_id)
+    return int(_metadata(node, installation).controller_id)
 
 
 def _unanswered(error: NoAnswer) -> str:
@@ -97,7 +97,7 @@ def _unlisted(brokers: Collection[Node], installation: Installation) -> str | No
     for node in brokers:
         listed = {
             int(broker.node_id): f"{broker.node_id} at {broker.host}:{broker.port}"
-            for broker in _metadata(node).brokers
+            for broker in _metadata(node, installation).brokers
         }
         seen = f"it lists {', '.join(listed.values()) or 'none'}"
         # A broker that lists nothing yet, or its peers before itself, may still do so.
@@ -116,7 +116,7 @@ def _leads(node: Node, installation: Installation, topic: str) -> bool:
     partition = PartitionData(partition_index=i32(0))
     request = DescribeQuorumRequest(topics=(TopicData(topic_name=TopicName(topic), partitions=(partition,)),))
     asked = Listener.CONTROLLER
-    with connect(node.endpoint(asked), TIMEOUT_S, credentials(asked, installation)) as connection:
+    with connect(node.endpoint(asked), TIMEOUT_S, access(asked, installation)) as connection:
         answer = connection.call(request, DescribeQuorumResponse)
     partitions = [partition for topic in answer.topics for partition in topic.partitions]
     return any(
@@ -131,7 +131,8 @@ def _leads_if_there(node: Node, installation: Installation, topic: str) -> bool:
         return False
 
 
-def _metadata(node: Node) -> MetadataResponse:
+def _metadata(node: Node, installation: Installation) -> MetadataResponse:
     """Return a broker's Metadata response without topics. Raises NoAnswer."""
-    with RawConnection(*node.endpoint(Listener.CLIENT), TIMEOUT_S) as connection:
+    asked = Listener.CLIENT
+    with connect(node.endpoint(asked), TIMEOUT_S, access(asked, installation)) as connection:
         return connection.call(MetadataRequest(topics=()), MetadataResponse)

@@ -1,55 +1,128 @@
-"""Users of a cluster whose nodes log in to each other (`security: sasl` of a plan)."""
+"""The configuration of secured listeners under Kafka's names, and how the harness itself connects to them."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 
-from fencepost.harness.clients.login import Credentials
-from fencepost.harness.errors import UsageError
+from fencepost.harness.clients.login import PLAINTEXT, Access, Credentials
+from fencepost.harness.clients.settings import ClientSettings
 from fencepost.harness.network.layout import Listener, Node
+from fencepost.harness.plan.security import BROKER_USER, CLIENT_USER, PASSWORDS, SaslMechanism, Security
+from fencepost.harness.targets.certificates import KEYSTORE, TRUSTSTORE
 from fencepost.harness.targets.target import Installation
 
-BROKER_USER = "broker"
-"""The user as which nodes log in to each other; it has all rights."""
-PASSWORDS = {BROKER_USER: "broker-password", "alice": "alice-password"}
-"""The user `alice` may log in and has no rights."""
-MODULE = "org.apache.kafka.common.security.plain.PlainLoginModule"
+AUTHORIZER = "org.apache.kafka.metadata.authorizer.StandardAuthorizer"
+_MODULES = {
+    "PLAIN": "org.apache.kafka.common.security.plain.PlainLoginModule",
+    "SCRAM-SHA-256": "org.apache.kafka.common.security.scram.ScramLoginModule",
+    "SCRAM-SHA-512": "org.apache.kafka.common.security.scram.ScramLoginModule",
+}
 
 
-def credentials(listener: Listener, installation: Installation) -> Credentials | None:
-    """Return those of a node for a listener that asks for a login; None for any other."""
-    between_nodes = listener in (Listener.CONTROLLER, Listener.INTERNAL)
-    if installation.security != "sasl" or not between_nodes:
-        return None
-    return Credentials(BROKER_USER, PASSWORDS[BROKER_USER])
+def access(listener: Listener, installation: Installation) -> Access:
+    """Return how the harness connects to a listener: to those between nodes as the nodes do."""
+    security = installation.security.listeners.get(listener)
+    if security is None:
+        return PLAINTEXT
+    authority = installation.authority if security.has_tls else None
+    user = CLIENT_USER if listener is Listener.CLIENT else BROKER_USER
+    known = None if security.mechanism is None else Credentials(user, PASSWORDS[user], security.mechanism)
+    return Access(known, None if authority is None else authority.trusting)
 
 
-def acls_file(node: Node, installation: Installation) -> Path:
-    return installation.home(node) / "acls"
+def client_settings(installation: Installation) -> ClientSettings:
+    """Return the settings of confluent-kafka's clients for the CLIENT listener."""
+    security = installation.security.client
+    if security.protocol == "PLAINTEXT":
+        return {}
+    settings: ClientSettings = {"security.protocol": security.protocol}
+    if security.has_tls and installation.authority is not None:
+        settings["ssl.ca.location"] = str(installation.authority.certificate)
+    if security.mechanism is not None:
+        settings["sasl.mechanism"] = security.mechanism
+        settings |= {"sasl.username": CLIENT_USER, "sasl.password": PASSWORDS[CLIENT_USER]}
+    return settings
 
 
-def with_logins(node: Node, installation: Installation, *listeners: Listener) -> dict[str, str]:
-    """Return the properties that make these listeners require a login, with the login of this node."""
+def kafka_properties(node: Node, installation: Installation) -> dict[str, str]:
+    """Return the properties that secure the listeners of a node of Apache Kafka without ZooKeeper."""
+    security = installation.security
+    properties = _properties(node, installation, _BY_QUORUM)
+    if security.controller.mechanism is not None:
+        properties["sasl.mechanism.controller.protocol"] = security.controller.mechanism
+    for listener in _served(node, _BY_QUORUM):
+        mechanism = security.listeners[listener].mechanism
+        if mechanism is not None:
+            properties[f"listener.name.{listener.lower()}.sasl.enabled.mechanisms"] = mechanism
+    return properties | (_authorizer(security) if security.mechanisms else {})
+
+
+def reference_properties(node: Node, installation: Installation, *, with_zookeeper: bool = False) -> dict[str, str]:
+    """Return the same for a node of the reference cluster.
+
+    Where clients do not log in, only the requests between nodes need a permission, by a file of none.
+    """
+    security = installation.security
+    properties = _properties(node, installation, _BY_ZOOKEEPER if with_zookeeper else _BY_QUORUM)
+    if not security.mechanisms:
+        return properties
+    properties["sasl.enabled.mechanisms"] = ",".join(security.mechanisms)
+    if security.controller.mechanism is not None and not with_zookeeper:
+        properties["sasl.mechanism.controller.protocol"] = security.controller.mechanism
+    if security.client.mechanism is not None:
+        return properties | _authorizer(security)
+    return properties | {"super.users": f"User:{BROKER_USER}", "authorizer.acls": str(_acls(node, installation))}
+
+
+def write_acls(node: Node, installation: Installation) -> None:
+    """Write the file of permissions that a node of the reference cluster may read."""
+    if installation.security.mechanisms:
+        _acls(node, installation).touch()
+
+
+_BY_QUORUM = (Listener.CONTROLLER, Listener.INTERNAL, Listener.CLIENT)
+_BY_ZOOKEEPER = (Listener.INTERNAL, Listener.CLIENT)
+
+
+def _properties(node: Node, installation: Installation, listeners: Sequence[Listener]) -> dict[str, str]:
+    """Return protocols, TLS and logins, which are the same for all designs with these listeners."""
+    security = installation.security
+    protocols = (f"{listener}:{security.listeners[listener].protocol}" for listener in listeners)
+    properties = {"listener.security.protocol.map": ",".join(protocols)}
+    if installation.authority is not None:
+        home = installation.home(node)
+        properties |= {f"ssl.{store}.type": "PEM" for store in ("keystore", "truststore")}
+        properties |= {"ssl.keystore.location": str(home / KEYSTORE), "ssl.truststore.location": str(home / TRUSTSTORE)}
+    for listener in _served(node, listeners):
+        mechanism = security.listeners[listener].mechanism
+        if mechanism is not None:
+            key = f"listener.name.{listener.lower()}.{mechanism.lower()}.sasl.jaas.config"
+            properties[key] = _login_module(listener, mechanism)
+    if node.is_broker and security.internal.mechanism is not None:
+        properties["sasl.mechanism.inter.broker.protocol"] = security.internal.mechanism
+    return properties
+
+
+def _served(node: Node, listeners: Sequence[Listener]) -> Sequence[Listener]:
+    """Return those of the listeners that a node has or connects to: a controller only those of controllers."""
+    return listeners if node.is_broker else tuple(each for each in listeners if each is Listener.CONTROLLER)
+
+
+def _login_module(listener: Listener, mechanism: SaslMechanism) -> str:
+    """Return a login module. Apache Kafka finds the users of SCRAM in its metadata, and ignores those in the module."""
+    own = "" if listener is Listener.CLIENT else f'username="{BROKER_USER}" password="{PASSWORDS[BROKER_USER]}" '
     users = " ".join(f'user_{name}="{password}"' for name, password in PASSWORDS.items())
-    own = f'username="{BROKER_USER}" password="{PASSWORDS[BROKER_USER]}"'
-    protocols = [f"{listener}:SASL_PLAINTEXT" for listener in listeners] + ["CLIENT:PLAINTEXT"]
-    modules = {
-        f"listener.name.{listener.lower()}.plain.sasl.jaas.config": f"{MODULE} required {own} {users};"
-        for listener in listeners
-    }
-    return {
-        "listener.security.protocol.map": ",".join(protocols),
-        "sasl.enabled.mechanisms": "PLAIN",
-        "sasl.mechanism.inter.broker.protocol": "PLAIN",
-        **modules,
-        "super.users": f"User:{BROKER_USER}",
-        "authorizer.acls": str(acls_file(node, installation)),
-    }
+    return f"{_MODULES[mechanism]} required {own}{users};"
 
 
-def refuse_sasl(name: str, installation: Installation) -> None:
-    """Raise UsageError if the plan asks for logins, in a driver that cannot configure them."""
-    if installation.security != "plaintext":
-        raise UsageError(
-            f"{name} does not support `security: {installation.security}`: drop it, or choose another target"
-        )
+def _authorizer(security: Security) -> dict[str, str]:
+    """Return the properties by which access control entries are enforced. All are super users whom none can know."""
+    users = [BROKER_USER, CLIENT_USER]
+    if any(each.mechanism is None for each in security.listeners.values()):
+        users.append("ANONYMOUS")
+    return {"authorizer.class.name": AUTHORIZER, "super.users": ";".join(f"User:{user}" for user in users)}
+
+
+def _acls(node: Node, installation: Installation) -> Path:
+    return installation.home(node) / "acls"

@@ -7,13 +7,19 @@ import uuid
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Literal, Protocol
+from ssl import SSLContext
+from typing import TYPE_CHECKING, Protocol
 
+from fencepost.harness.network.addresses import Endpoint
 from fencepost.harness.network.layout import Layout, Node
 from fencepost.harness.plan.model import NodeSettings, Timing
+from fencepost.harness.plan.security import SECURITIES, Security
 from fencepost.harness.processes.command import Command
 from fencepost.harness.targets.file import TargetFile
 from fencepost.harness.targets.identity import IdKeys
+
+if TYPE_CHECKING:
+    from fencepost.harness.targets.certificates import Authority
 
 FILES = Path(__file__).parent
 """The folder of the shipped target files, and of the logging configurations of their nodes."""
@@ -27,12 +33,25 @@ class Installation:
     timing: Timing
     cluster_id: str
     nodes: Path
-    security: Literal["plaintext", "sasl"] = "plaintext"
+    security: Security = SECURITIES["plaintext"]
+    authority: Authority | None = None
+    """What signs the certificates of the nodes, if listeners have TLS."""
     settings: NodeSettings | None = None
     """Those of the plan, which win over those of the target."""
 
     def home(self, node: Node) -> Path:
         return self.nodes / node.name
+
+    def tls(self, at: Endpoint) -> SSLContext | None:
+        """Return the TLS by which a client reaches an endpoint of a node; None if it has none."""
+        if self.authority is None:
+            return None
+        listeners = (
+            listener for node in self.layout.nodes for listener in node.listeners if node.endpoint(listener) == at
+        )
+        security = self.security.listeners
+        is_secured = any(listener in security and security[listener].has_tls for listener in listeners)
+        return self.authority.trusting if is_secured else None
 
     def data(self, node: Node) -> Path:
         """Return the first log directory of a node. A duplicate may share that of its original."""
@@ -94,6 +113,8 @@ def write_configuration(target: Target, node: Node, installation: Installation, 
         else:
             properties[key] = value.replace("{address}", node.address)
     write_properties(home / installation.properties(node).name, properties)
+    if installation.authority is not None:
+        installation.authority.install(node, installation.layout, home)
     for name, text in target.files(node, installation).items():
         (home / name).write_text(text)
 

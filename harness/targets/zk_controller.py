@@ -6,14 +6,15 @@ from collections.abc import Collection
 from functools import cached_property
 
 from fencepost.harness.errors import UsageError
-from fencepost.harness.network.layout import Listener, Node
+from fencepost.harness.network.layout import Node
 from fencepost.harness.plan.owned import OF_REFERENCE
+from fencepost.harness.plan.security import SECURITIES, Security
 from fencepost.harness.processes.command import Command
 from fencepost.harness.targets import jvm, listeners, reference
 from fencepost.harness.targets.file import TargetFile
 from fencepost.harness.targets.identity import WITH_ZOOKEEPER
 from fencepost.harness.targets.readiness import unready_with_zookeeper
-from fencepost.harness.targets.security import acls_file, with_logins
+from fencepost.harness.targets.security import reference_properties, write_acls
 from fencepost.harness.targets.target import Installation
 from fencepost.harness.targets.zookeeper import ZooKeeperServers, connect
 from fencepost.harness.targets.zookeeper_jars import zookeeper_jars
@@ -33,6 +34,11 @@ class ZkController:
         self.file = file
         self.version = version
 
+    def unsecurable(self, security: Security) -> str | None:
+        if security == SECURITIES["sasl"]:
+            return None
+        return f"{self.file.name} has only `security: sasl`"
+
     def prepare(self) -> None:
         jvm.require_java()
         self._servers.prepare()
@@ -47,13 +53,14 @@ class ZkController:
             "listeners": listeners.listeners(node),
             "advertised.listeners": listeners.advertised_listeners(node, installation.layout),
             "inter.broker.listener.name": "INTERNAL",
-            "listener.security.protocol.map": listeners.BROKER_SECURITY,
             "log.dirs": ",".join(map(str, installation.log_dirs(node))),
             "hosts.file": str(installation.hosts(node)),
         }
-        if installation.security == "sasl":
-            properties |= with_logins(node, installation, Listener.INTERNAL)
-        return properties | self.file.properties(node, installation.timing)
+        return (
+            properties
+            | reference_properties(node, installation, with_zookeeper=True)
+            | self.file.properties(node, installation.timing)
+        )
 
     def files(self, node: Node, installation: Installation) -> dict[str, str]:
         return {}
@@ -65,8 +72,7 @@ class ZkController:
             return
         for folder in installation.log_dirs(node):
             folder.mkdir(exist_ok=True)
-        if installation.security == "sasl":
-            acls_file(node, installation).touch()
+        write_acls(node, installation)
 
     def command(self, node: Node, installation: Installation) -> Command:
         if node.is_zookeeper:

@@ -15,6 +15,10 @@ class Closed(NoAnswer):
     """The connection was refused, or ended before an answer."""
 
 
+class Refused(Closed):
+    """The node was reached, and its security lets the harness not in, or the harness does not trust its certificate."""
+
+
 class Unreadable(NoAnswer):
     """An answer came that is not what was asked for."""
 

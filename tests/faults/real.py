@@ -74,7 +74,7 @@ def small_cluster(
         Cluster(described, run, journal, load(described.target), backend) as cluster,
     ):
         cluster.start(BASE)
-        workload = Workload(described, journal, cluster.bootstrap)
+        workload = Workload(described, journal, cluster.client_settings)
         try:
             workload.create_topics(HERE_WITHIN)
             workload.burst("filling", "t", 0, RECORDS, "all", True, HERE_WITHIN)

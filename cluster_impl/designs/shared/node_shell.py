@@ -29,9 +29,10 @@ class NodeShell:
         ]
         self._max_request_bytes = config.max_request_bytes
 
-    def connector(self, listener: str, registry: Registry, client_id: str) -> Connect:
+    def connector(self, listener: str, registry: Registry, client_id: str, *, of_controllers: bool = False) -> Connect:
         """Return the way to connect to listeners of this name on other nodes. Raises ConfigError."""
-        return connector(registry, client_id, self.hosts, login_of(self._security, listener))
+        access = login_of(self._security, listener, of_controllers=of_controllers)
+        return connector(registry, client_id, self.hosts, access)
 
     def server(
         self,

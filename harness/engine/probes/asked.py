@@ -25,7 +25,7 @@ from fencepost.harness.plan.asked import Connection
 from fencepost.harness.plan.base import NodeRef, Value
 from fencepost.harness.plan.dialect import Dialect
 from fencepost.harness.plan.requests.request import KafkaRequest
-from fencepost.harness.targets.security import BROKER_USER, PASSWORDS
+from fencepost.harness.plan.security import PASSWORDS
 
 
 class AskedRun(RunReferences):
@@ -57,8 +57,7 @@ class AskedRun(RunReferences):
     def over_connection(self, probe: KafkaRequest) -> ProbeAnswer:
         listener, seconds = self._listener(probe), probe.timeout_ms / 1000
         with self._clients.connect(self.receiver, listener, seconds, login=False) as connection:
-            refused = None if listener is Listener.CLIENT else self._log_in(probe, connection)
-            return refused or probe.exchange(connection, self)
+            return self._log_in(probe, listener, connection) or probe.exchange(connection, self)
 
     def dial(self, port: int, seconds: float) -> socket.socket:
         return self._cluster.dial(self.receiver, port, seconds)
@@ -72,12 +71,13 @@ class AskedRun(RunReferences):
             return Listener.CONTROLLER
         return probe.listener
 
-    def _log_in(self, probe: KafkaRequest, connection: RawConnection) -> ProbeAnswer | None:
-        """Log in as the broker user, or the probe's. Return the listener's refusal, None on success."""
-        if self.plan.security != "sasl" or not probe.logs_in:
+    def _log_in(self, probe: KafkaRequest, listener: Listener, connection: RawConnection) -> ProbeAnswer | None:
+        """Log in as the user of the harness, or the probe's. Return the listener's refusal, None on success."""
+        usual = self._clients.credentials(listener)
+        if usual is None or not probe.logs_in:
             return None
-        user = probe.sender or BROKER_USER
-        error = log_in(connection, user, PASSWORDS.get(user, ""))
+        user = probe.sender or usual.user
+        error = log_in(connection, usual._replace(user=user, password=PASSWORDS.get(user, "")))
         return None if error is ErrorCode.none else answered(error, user=user)
 
 

@@ -84,7 +84,7 @@ class KafkaRequest(ProbeStep):
 
     @property
     def sender(self) -> str | None:
-        """The user that the request is sent as, in a plan with `security: sasl`. None: the user of the brokers."""
+        """The user that the request is sent as, in a plan with logins. None: that of the harness."""
         return None
 
     @property
@@ -92,8 +92,8 @@ class KafkaRequest(ProbeStep):
         return True
 
     def problems(self, plan: Plan) -> Iterator[tuple[str, str]]:
-        if self.sender is not None and plan.security != "sasl":
-            yield "user", "`user` needs a plan with `security: sasl`"
+        if self.sender is not None and not plan.secured.mechanisms:
+            yield "user", "`user` needs a plan with logins, such as `security: sasl`"
 
     def ask(self, run: Asked) -> ProbeAnswer:
         return run.over_connection(self)

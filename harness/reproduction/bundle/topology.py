@@ -94,11 +94,16 @@ class Topology:
 
 
 def topology(plan: Plan, target: Target) -> Topology:
-    """UsageError if the target has no image."""
+    """UsageError if the target has no image, or its nodes need private keys, which leave no run folder."""
+    if plan.secured.has_tls:
+        raise UsageError(
+            "a run whose listeners have TLS cannot be bundled, since its nodes need private keys: `fencepost replay` "
+            "starts the same plan with new ones"
+        )
     k = FIRST_K + int(plan_hash(plan)[:8], 16) % (LAST_K - FIRST_K)
     addresses = PodAddresses(k, f"10.213.{k}")
     layout = lay_out(plan, addresses)
-    installation = Installation(layout, plan.timing, new_uuid(), INSIDE / "nodes", plan.security, plan.settings)
+    installation = Installation(layout, plan.timing, new_uuid(), INSIDE / "nodes", plan.secured, settings=plan.settings)
     later = {spec.name for spec in plan.topology.nodes if spec.start == "later"}
     services = []
     for node in layout.nodes:

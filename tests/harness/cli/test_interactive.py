@@ -56,7 +56,7 @@ def _node(run: Path, name: str) -> dict[str, Any]:
 def _context(cluster: Cluster) -> Context:
     """Return a context without observers: the stand-ins for nodes answer no requests."""
     observer = Observer((), cluster.target.file.dialect, cluster.journal)
-    workload = Workload(cluster.plan, cluster.journal, cluster.bootstrap)
+    workload = Workload(cluster.plan, cluster.journal, cluster.client_settings)
     logs = NodeLogs(cluster.folder.logs, FIRST)
     active_faults = ActiveFaults(cluster.journal)
     return Context(cluster.plan, cluster, cluster.journal, observer, workload, active_faults, logs, math.inf)

@@ -127,7 +127,7 @@ def test_a_workload_ends_whatever_hangs_and_is_judged(
     scenario = plan(workload=clients, steps=[create])
     with JournalWriter(tmp_path / "journal.jsonl") as journal:
         journal.write("run", "r", "begin")
-        load = Workload(scenario, journal, lambda site: brokers)
+        load = Workload(scenario, journal, lambda site: {"bootstrap.servers": brokers})
         assert load.burst("burst", "t", 0, 10, "all", False, timeout=WITHIN).acknowledged == 10
         hung = hang(monkeypatch, module, client, method)
         load.start()
@@ -148,7 +148,7 @@ def test_a_burst_that_hangs_ends_with_the_name_of_its_call(
 ) -> None:
     hang(monkeypatch, sending, "Producer", "flush")
     with JournalWriter(tmp_path / "journal.jsonl") as journal:
-        load = Workload(plan(), journal, lambda site: brokers)
+        load = Workload(plan(), journal, lambda site: {"bootstrap.servers": brokers})
         with pytest.raises(CallHangs, match=r"^the burst b did not end: Producer.flush\(\) of b has not returned"):
             load.burst("b", "t", 0, 10, "all", False, timeout=0.5)
 
@@ -158,7 +158,7 @@ def test_topics_whose_creation_hangs_end_the_run_with_the_name_of_the_call(
 ) -> None:
     hang(monkeypatch, workload, "AdminClient", "create_topics")
     with JournalWriter(tmp_path / "journal.jsonl") as journal:
-        load = Workload(plan(), journal, lambda site: brokers)
+        load = Workload(plan(), journal, lambda site: {"bootstrap.servers": brokers})
         with pytest.raises(CallHangs, match=r"AdminClient.create_topics\(\) of the harness"):
             load.create_topics(0.2)
 

@@ -15,9 +15,10 @@ from fencepost.cluster_impl.wire.codec import Message
 from fencepost.cluster_impl.wire.registry import KAFKA
 from fencepost.cluster_impl.wire.sasl import PlainUsers
 from fencepost.cluster_impl.wire.server import Request, Server
-from fencepost.harness.clients.login import Credentials, connect, log_in
+from fencepost.harness.clients.login import Access, Credentials, connect, log_in
 from fencepost.harness.clients.raw import Closed, RawConnection
 from fencepost.harness.network.addresses import Endpoint
+from fencepost.harness.wire.no_answer import Refused
 
 
 def handshake(request: Request) -> Message:
@@ -47,21 +48,21 @@ def ask(connection: RawConnection) -> str | None:
 
 def test_after_a_login_questions_are_answered_in_the_users_name(port: int) -> None:
     with RawConnection("127.0.0.1", port, 5.0) as connection:
-        assert log_in(connection, "alice", "hers") is ErrorCode.none
+        assert log_in(connection, Credentials("alice", "hers")) is ErrorCode.none
         assert ask(connection) == "User:alice"
 
 
 def test_a_connection_with_credentials_is_logged_in_or_refused_with_the_user_and_the_error(port: int) -> None:
     at = Endpoint("127.0.0.1", port)
-    with connect(at, 5.0, Credentials("alice", "hers")) as connection:
+    with connect(at, 5.0, Access(Credentials("alice", "hers"))) as connection:
         assert ask(connection) == "User:alice"
-    with pytest.raises(Closed, match="does not let alice log in: sasl_authentication_failed"):
-        connect(at, 5.0, Credentials("alice", "his"))
+    with pytest.raises(Refused, match="does not let alice log in: sasl_authentication_failed"):
+        connect(at, 5.0, Access(Credentials("alice", "his")))
 
 
 def test_a_wrong_password_is_reported(port: int) -> None:
     with RawConnection("127.0.0.1", port, 5.0) as connection:
-        assert log_in(connection, "alice", "his") is ErrorCode.sasl_authentication_failed
+        assert log_in(connection, Credentials("alice", "his")) is ErrorCode.sasl_authentication_failed
 
 
 def test_without_a_login_the_connection_ends(port: int) -> None:

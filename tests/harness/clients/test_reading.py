@@ -28,7 +28,7 @@ def read(
     producer: Producer, promised: set[str], path: Path, timeout: float, settle: float
 ) -> tuple[FinalReadResult, Journal]:
     [broker] = producer.list_topics(timeout=WITHIN).brokers.values()
-    config = consumer(f"{broker.host}:{broker.port}", Timing(), "final")
+    config = consumer({"bootstrap.servers": f"{broker.host}:{broker.port}"}, Timing(), "final")
     with JournalWriter(path) as journal:
         result = read_everything("final", [("t", 0)], config, journal, frozenset(promised), timeout, settle)
     return result, read_journal(path)

@@ -19,7 +19,13 @@ WITHIN = 20.0
 def sent(path: Path, bootstrap: str, *batches: int) -> History:
     """Send batches of so many records, each after the reports of the one before."""
     config = settings.producer(
-        bootstrap, Timing(), "p", acks="all", idempotent=True, retry=True, timeout_ms=int(WITHIN * 1000)
+        {"bootstrap.servers": bootstrap},
+        Timing(),
+        "p",
+        acks="all",
+        idempotent=True,
+        retry=True,
+        timeout_ms=int(WITHIN * 1000),
     )
     with JournalWriter(path) as journal:
         sender = Sender(

@@ -41,7 +41,7 @@ def until(condition: Callable[[], bool]) -> None:
 def judged(scenario: Plan, brokers: str, path: Path, work: Callable[[Workload], None]) -> RunVerdict:
     with JournalWriter(path) as journal:
         journal.write("run", "r", "begin")
-        workload = Workload(scenario, journal, lambda site: brokers)
+        workload = Workload(scenario, journal, lambda site: {"bootstrap.servers": brokers})
         workload.start()
         work(workload)
         assert workload.final_read(WITHIN).complete

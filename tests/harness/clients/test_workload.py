@@ -9,6 +9,7 @@ import pytest
 from confluent_kafka import KafkaError, KafkaException, Message, Producer, TopicPartition
 
 from fencepost.harness.clients import membership, sending
+from fencepost.harness.clients.settings import ClientSettings
 from fencepost.harness.clients.workload import Workload
 from fencepost.harness.judge import judge
 from fencepost.harness.plan.model import Plan
@@ -17,6 +18,10 @@ from fencepost.results.records.verdict import Verdict
 from tests.harness.checkers.plans import plan
 
 WITHIN = 20.0
+
+
+def unreachable(site: str) -> ClientSettings:
+    return {"bootstrap.servers": "127.0.0.1:1"}
 
 
 @pytest.fixture
@@ -53,7 +58,7 @@ def await_acknowledged(workload: Workload, records: int, producer: str | None = 
 def run(scenario: Plan, brokers: str, path: Path) -> Journal:
     with JournalWriter(path) as journal:
         journal.write("run", "r", "begin")
-        workload = Workload(scenario, journal, lambda site: brokers)
+        workload = Workload(scenario, journal, lambda site: {"bootstrap.servers": brokers})
         workload.start()
         await_acknowledged(workload, 200)
         burst = workload.burst("burst", "t", 1, 10, "1", False, timeout=5.0)
@@ -100,7 +105,7 @@ def test_every_send_is_journalled_before_it_is_answered_and_every_value_is_uniqu
 def test_without_an_answer_records_stay_unknown_and_stopping_ends(tmp_path: Path) -> None:
     scenario = plan(timing={"lease_ms": 200, "election_ms": 100})
     with JournalWriter(tmp_path / "journal.jsonl") as journal:
-        workload = Workload(scenario, journal, lambda site: "127.0.0.1:1")
+        workload = Workload(scenario, journal, unreachable)
         burst = workload.burst("burst", "t", 0, 3, "all", False, timeout=0.5)
         assert (burst.acknowledged, burst.failed, burst.unknown) == (0, 0, 3)
         workload.start()
@@ -195,7 +200,7 @@ def test_a_member_that_a_fatal_error_ends_is_started_again(monkeypatch: pytest.M
     monkeypatch.setattr(membership, "Consumer", FencedConsumer)
     members = [{"name": "m", "topic": "t", "membership": {"group": "g", "commit": "sync", "static": True}}]
     with JournalWriter(tmp_path / "journal.jsonl") as journal:
-        workload = Workload(plan(workload={"consumers": members}), journal, lambda site: "127.0.0.1:1")
+        workload = Workload(plan(workload={"consumers": members}), journal, unreachable)
         workload.start()
         deadline = time.monotonic() + WITHIN
         while not workload.read(group="g"):
@@ -211,7 +216,7 @@ def test_a_record_of_a_topic_that_the_brokers_do_not_know_yet_is_refused_and_the
 ) -> None:
     monkeypatch.setattr(sending, "Producer", ForgetfulProducer)
     with JournalWriter(tmp_path / "journal.jsonl") as journal:
-        workload = Workload(plan(), journal, lambda site: "127.0.0.1:1")
+        workload = Workload(plan(), journal, unreachable)
         workload.start()
         workload.stop()
         burst = workload.burst("burst", "t", 0, 3, "all", False, timeout=0.5)
@@ -227,7 +232,7 @@ def test_a_commit_of_the_client_library_that_never_returns_ends_its_member(
 
     members = [{"name": "m", "topic": "t", "membership": {"group": "g", "commit": "sync"}}]
     with JournalWriter(tmp_path / "journal.jsonl") as journal:
-        workload = Workload(plan(workload={"consumers": members}), journal, lambda site: "127.0.0.1:1")
+        workload = Workload(plan(workload={"consumers": members}), journal, unreachable)
         workload.start()
         assert SilentConsumer.commits.wait(WITHIN)
         workload.stop()
@@ -241,7 +246,7 @@ def test_a_fatal_error_of_the_client_library_is_journalled_as_that_of_its_client
 ) -> None:
     monkeypatch.setattr(sending, "Producer", DesynchronisedProducer)
     with JournalWriter(tmp_path / "journal.jsonl") as journal:
-        workload = Workload(plan(), journal, lambda site: "127.0.0.1:1")
+        workload = Workload(plan(), journal, unreachable)
         workload.start()
         workload.stop()
         burst = workload.burst("burst", "t", 0, 3, "all", True, timeout=0.5)
@@ -256,7 +261,7 @@ def test_any_other_error_of_a_client_is_a_failure_of_the_harness(
 ) -> None:
     monkeypatch.setattr(sending, "Producer", BrokenProducer)
     with JournalWriter(tmp_path / "journal.jsonl") as journal:
-        workload = Workload(plan(), journal, lambda site: "127.0.0.1:1")
+        workload = Workload(plan(), journal, unreachable)
         workload.start()
         workload.stop()
         with pytest.raises(KafkaException):
@@ -275,7 +280,7 @@ def test_the_final_read_reads_what_steps_created_and_is_there(brokers: str, tmp_
     changing = plan(topics=[{"name": "t", "assignments": [[4]]}], steps=[*creating, deleting])
     with JournalWriter(tmp_path / "journal.jsonl") as journal:
         journal.write("run", "r", "begin")
-        workload = Workload(changing, journal, lambda site: brokers)
+        workload = Workload(changing, journal, lambda site: {"bootstrap.servers": brokers})
         for topic, acks in (("t", "1"), ("made", "all"), ("back", "all")):
             assert workload.burst(f"burst-{topic}", topic, 0, 5, acks, False, timeout=5.0).acknowledged == 5
         result = workload.final_read(WITHIN)

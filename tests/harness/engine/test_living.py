@@ -153,7 +153,7 @@ def _unset(cluster: Cluster) -> None:
     change = {"name": "retention.ms", "config_operation": 1, "value": None}
     resource = {"resource_type": 2, "resource_name": "t", "configs": [change]}
     body = {"resources": [resource], "validate_only": False}
-    with connect(cluster.probe_address("node-4", Listener.CLIENT), 2.0, None) as connection:
+    with connect(cluster.probe_address("node-4", Listener.CLIENT), 2.0) as connection:
         request, response = messages.payload_types("incremental_alter_configs", 1)
         connection.call(messages.build(request, body, lambda _: messages.UNKNOWN), response)
 

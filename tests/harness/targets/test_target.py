@@ -2,7 +2,6 @@
 
 from dataclasses import replace
 from pathlib import Path
-from typing import Literal
 
 import pytest
 
@@ -24,11 +23,13 @@ from fencepost.harness.plan.requests.describe_quorum import DescribeQuorumProbe
 from fencepost.harness.plan.requests.metadata import MetadataProbe
 from fencepost.harness.plan.requests.metadata_log import MetadataLogProbe
 from fencepost.harness.plan.requests.update_metadata import UpdateMetadataProbe
+from fencepost.harness.plan.security import SECURITIES, Security, SecurityName
 from fencepost.harness.plan.steps import Step
 from fencepost.harness.plan.steps.bind import Bind
 from fencepost.harness.plan.steps.roll import Roll
 from fencepost.harness.targets import registry as targets
-from fencepost.harness.targets.fitting import check_design
+from fencepost.harness.targets.certificates import Authority
+from fencepost.harness.targets.fitting import check_design, unsecurable
 from fencepost.harness.targets.registry import UnknownTarget, load, load_file
 from fencepost.harness.targets.target import Installation, new_uuid, write_configuration, write_properties
 from tests.harness.sample_target import VISIBLE
@@ -307,29 +308,44 @@ def test_a_controller_before_3_9_gets_no_name_since_it_would_refuse_it(installat
 
 
 TWO_DIRS = [replace(node, log_dirs=2) for node in (BROKER, DUPLICATE)]
-REFERENCE = [("quorum", each, node) for each in ("plaintext", "sasl") for node in (CONTROLLER, BROKER, DUPLICATE)]
+REFERENCE: list[tuple[str, SecurityName, Node]]
+REFERENCE = [("quorum", each, node) for each in SECURITIES for node in (CONTROLLER, BROKER, DUPLICATE)]
 ZOOKEEPER_TARGETS = ("zk-controller", "leader-driven")
 REFERENCE += [(name, each, node) for name in ZOOKEEPER_TARGETS for each in ("plaintext", "sasl") for node in TWO_DIRS]
 
 
 @pytest.mark.parametrize(("name", "security", "node"), REFERENCE)
 def test_the_reference_cluster_takes_what_its_target_writes(
-    name: str, security: Literal["plaintext", "sasl"], node: Node, installation: Installation
+    name: str, security: SecurityName, node: Node, installation: Installation
 ) -> None:
-    installation = replace(installation, security=security)
+    secured = SECURITIES[security]
+    authority = Authority(installation.nodes) if secured.has_tls else None
+    installation = replace(installation, security=secured, authority=authority)
     target = load(name)
     for level in (None, *target.file.levels):
         leveled = replace(node, level=level)
         path = installation.properties(leveled)
         path.parent.mkdir(exist_ok=True)
-        write_properties(path, target.properties(leveled, installation))
+        write_configuration(target, leveled, installation)
         load_config(path)
 
 
-@pytest.mark.parametrize("name", ["apache-kafka", "apache-kafka-zk"])
-def test_a_driver_that_knows_no_logins_refuses_a_plan_that_wants_them(name: str, installation: Installation) -> None:
-    with pytest.raises(UsageError, match="does not support `security: sasl`"):
-        load(name).properties(BROKER, replace(installation, security="sasl"))
+@pytest.mark.parametrize(
+    ("name", "security", "reason"),
+    [
+        ("quorum", SECURITIES["tls-scram"], None),
+        ("apache-kafka", SECURITIES["tls-scram"], None),
+        ("apache-kafka", Security(controller=SECURITIES["sasl-scram"].client), "cannot log in to each other by SCRAM"),
+        ("apache-kafka-zk", SECURITIES["sasl"], "no listener of apache-kafka-zk is secured"),
+        ("zk-controller", SECURITIES["sasl"], None),
+        ("zk-controller", SECURITIES["tls"], "zk-controller has only `security: sasl`"),
+    ],
+)
+def test_a_security_that_a_target_cannot_have_is_refused_with_the_reason(
+    name: str, security: Security, reason: str | None
+) -> None:
+    found = unsecurable(load(name), security)
+    assert found is None if reason is None else reason in str(found)
 
 
 def test_settings_of_a_node_win_and_null_leaves_a_key_out(installation: Installation, tmp_path: Path) -> None:

@@ -42,7 +42,9 @@ class BrokerNode:
         self._finder = finder = ControllerFinder(quorum.voters)
         self._shell = shell = BrokerShell(config, lambda: image.acls)
         dirs = shell.open_log_dirs(quorum.cluster_id, Owner.NODE_ID)
-        connect = shell.connector(quorum.controller_listener, QUORUM_CONTROLLER, f"broker-{config.broker_id}")
+        connect = shell.connector(
+            quorum.controller_listener, QUORUM_CONTROLLER, f"broker-{config.broker_id}", of_controllers=True
+        )
         heartbeat_link, metadata_link, isr_link, forward_link = links = [
             ActiveControllerLink(finder, connect, quorum.request_timeout) for _ in range(4)
         ]

@@ -29,7 +29,9 @@ class ControllerNode:
         self._log_dir = LogDir.open(config.log_dir, quorum.cluster_id, config.controller_id)
         self._shell = shell = NodeShell(config)
         shell.closing.callback(self._log_dir.close)
-        connect = shell.connector(quorum.controller_listener, QUORUM_CONTROLLER, f"controller-{config.controller_id}")
+        connect = shell.connector(
+            quorum.controller_listener, QUORUM_CONTROLLER, f"controller-{config.controller_id}", of_controllers=True
+        )
         self._raft = RaftNode(config.controller_id, quorum, self._log_dir, connect)
         self._controller = QuorumController(
             config.controller_id,

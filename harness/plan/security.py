@@ -1,0 +1,90 @@
+"""The security of the listeners of a cluster: their protocols and SASL mechanisms, under Kafka's names.
+
+A plan names one of `SECURITIES`, or spells one out. The users are the same in all: `broker`, as which nodes log in to
+each other, and `client`, as which the workload does, may do everything; `alice` may log in and has no rights.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Literal, Self
+
+from pydantic import model_validator
+
+from fencepost.harness.plan.base import PlanModel
+
+SecurityProtocol = Literal["PLAINTEXT", "SSL", "SASL_PLAINTEXT", "SASL_SSL"]
+SaslMechanism = Literal["PLAIN", "SCRAM-SHA-256", "SCRAM-SHA-512"]
+SecurityName = Literal["plaintext", "sasl", "tls", "sasl-plain", "sasl-scram", "tls-plain", "tls-scram"]
+
+BROKER_USER, CLIENT_USER, POWERLESS_USER = "broker", "client", "alice"
+PASSWORDS = {BROKER_USER: "broker-password", CLIENT_USER: "client-password", POWERLESS_USER: "alice-password"}
+
+
+class ListenerSecurity(PlanModel):
+    """How connections to one listener are secured."""
+
+    protocol: SecurityProtocol = "PLAINTEXT"
+    mechanism: SaslMechanism | None = None
+    """The mechanism of logins, with SASL_PLAINTEXT and SASL_SSL."""
+
+    @property
+    def has_tls(self) -> bool:
+        return self.protocol.endswith("SSL")
+
+    @model_validator(mode="after")
+    def _has_a_mechanism_for_logins(self) -> Self:
+        if self.protocol.startswith("SASL") != (self.mechanism is not None):
+            raise ValueError(f"{self.protocol} {'needs a' if self.mechanism is None else 'has no'} `mechanism`")
+        return self
+
+
+class Security(PlanModel):
+    """How the listeners of a cluster are secured."""
+
+    client: ListenerSecurity = ListenerSecurity()
+    internal: ListenerSecurity = ListenerSecurity()
+    """Between brokers."""
+    controller: ListenerSecurity = ListenerSecurity()
+    """From brokers to controllers, and between controllers."""
+
+    @property
+    def listeners(self) -> Mapping[str, ListenerSecurity]:
+        """The security by the name of the listener."""
+        return {"CONTROLLER": self.controller, "INTERNAL": self.internal, "CLIENT": self.client}
+
+    @property
+    def secures(self) -> bool:
+        """Return whether a listener has TLS or logins."""
+        return self.has_tls or bool(self.mechanisms)
+
+    @property
+    def has_tls(self) -> bool:
+        return any(each.has_tls for each in self.listeners.values())
+
+    @property
+    def mechanisms(self) -> tuple[SaslMechanism, ...]:
+        """The mechanisms of all listeners, each once."""
+        found = (each.mechanism for each in self.listeners.values())
+        return tuple(dict.fromkeys(mechanism for mechanism in found if mechanism is not None))
+
+
+_PLAIN = ListenerSecurity(protocol="SASL_PLAINTEXT", mechanism="PLAIN")
+_SCRAM = ListenerSecurity(protocol="SASL_PLAINTEXT", mechanism="SCRAM-SHA-256")
+_TLS = ListenerSecurity(protocol="SSL")
+_TLS_PLAIN = ListenerSecurity(protocol="SASL_SSL", mechanism="PLAIN")
+
+SECURITIES: Mapping[SecurityName, Security] = {
+    "plaintext": Security(),
+    "sasl": Security(internal=_PLAIN, controller=_PLAIN),
+    "tls": Security(client=_TLS, internal=_TLS, controller=_TLS),
+    "sasl-plain": Security(client=_PLAIN, internal=_PLAIN, controller=_PLAIN),
+    "sasl-scram": Security(client=_SCRAM, internal=_SCRAM, controller=_PLAIN),
+    "tls-plain": Security(client=_TLS_PLAIN, internal=_TLS_PLAIN, controller=_TLS_PLAIN),
+    "tls-scram": Security(
+        client=ListenerSecurity(protocol="SASL_SSL", mechanism="SCRAM-SHA-512"),
+        internal=ListenerSecurity(protocol="SASL_SSL", mechanism="SCRAM-SHA-256"),
+        controller=_TLS_PLAIN,
+    ),
+}
+"""Controllers have PLAIN beside SCRAM: those of Apache Kafka keep SCRAM users in the log that their logins are for."""

@@ -1,0 +1,68 @@
+"""The certificates of one run: an authority of its own, which signs one for each node.
+
+A node's certificate has its name and every address at which it is reached. Private keys are readable by their owner
+alone; that of the authority is never written.
+"""
+
+from __future__ import annotations
+
+import ssl
+from collections.abc import Iterator
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from fencepost.harness.network.layout import Layout, Node
+
+if TYPE_CHECKING:
+    from trustme import LeafCert
+
+KEYSTORE, TRUSTSTORE = "keystore.pem", "truststore.pem"
+"""The files of a node: its private key with its certificate, and the certificate of the authority."""
+
+
+class Authority:
+    """Signs the certificates of a run. `folder` gets its own, `ca.pem`, for the clients."""
+
+    def __init__(self, folder: Path) -> None:
+        from trustme import CA  # only secured clusters need it, and it takes a tenth of a second
+
+        self._ca = CA(organization_name="fencepost")
+        self.certificate = folder / "ca.pem"
+        folder.mkdir(exist_ok=True)
+        self._ca.cert_pem.write_to_path(self.certificate)
+
+    @cached_property
+    def trusting(self) -> ssl.SSLContext:
+        """The TLS of a client that trusts this authority alone, and verifies the address of the node."""
+        return trusting(self.certificate)
+
+    def install(self, node: Node, layout: Layout, home: Path) -> None:
+        """Write the key and the certificates of a node into its folder."""
+        made = self._ca.issue_cert(*_identities(node, layout), common_name=node.name)
+        keystore = home / KEYSTORE
+        keystore.touch(0o600)
+        keystore.write_bytes(_key(made) + b"".join(part.bytes() for part in made.cert_chain_pems))
+        self._ca.cert_pem.write_to_path(home / TRUSTSTORE)
+
+
+def trusting(certificate: Path) -> ssl.SSLContext:
+    """Return the TLS of a client that trusts the authorities of this PEM file alone."""
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
+    context.load_verify_locations(certificate)
+    return context
+
+
+def _key(made: LeafCert) -> bytes:
+    """Return the private key in PKCS #8, the only form that Apache Kafka reads."""
+    from cryptography.hazmat.primitives import serialization as form
+
+    key = form.load_pem_private_key(made.private_key_pem.bytes(), None)
+    return key.private_bytes(form.Encoding.PEM, form.PrivateFormat.PKCS8, form.NoEncryption())
+
+
+def _identities(node: Node, layout: Layout) -> Iterator[str]:
+    yield node.name
+    yield node.address
+    ends = {proxy.listen.host for proxy in layout.links() if proxy.upstream.host == node.address}
+    yield from sorted(ends)
