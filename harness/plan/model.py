@@ -22,7 +22,7 @@ from fencepost.harness.plan.base import (
 )
 from fencepost.harness.plan.requests.create_topic import CreateTopicProbe
 from fencepost.harness.plan.sampled import HUGE
-from fencepost.harness.plan.security import SECURITIES, Security, SecurityName
+from fencepost.harness.plan.security import SECURITIES, PlannedSecurity, Security
 from fencepost.harness.plan.steps import Step
 from fencepost.results.records.formats import PLAN_FORMAT
 
@@ -294,7 +294,7 @@ class Plan(PlanModel):
     """The ids of the requirements that this plan can prove."""
     level: Name | None = None
     """The protocol level of nodes without one (`levels:` of the target file). None: the default of the target."""
-    security: SecurityName | Security = "plaintext"
+    security: PlannedSecurity = "plaintext"
     """How the listeners are secured: the name of one of `SECURITIES`, or what it stands for."""
     timing: Timing = Timing()
     settings: NodeSettings | None = None

@@ -7,9 +7,9 @@ each other, and `client`, as which the workload does, may do everything; `alice`
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Literal, Self
+from typing import Annotated, Literal, Self
 
-from pydantic import model_validator
+from pydantic import Discriminator, Tag, model_validator
 
 from fencepost.harness.plan.base import PlanModel
 
@@ -68,6 +68,12 @@ class Security(PlanModel):
         found = (each.mechanism for each in self.listeners.values())
         return tuple(dict.fromkeys(mechanism for mechanism in found if mechanism is not None))
 
+
+PlannedSecurity = Annotated[
+    Annotated[SecurityName, Tag("name")] | Annotated[Security, Tag("listeners")],
+    Discriminator(lambda value: "name" if isinstance(value, str) else "listeners"),
+]
+"""A name, or the security of each listener."""
 
 _PLAIN = ListenerSecurity(protocol="SASL_PLAINTEXT", mechanism="PLAIN")
 _SCRAM = ListenerSecurity(protocol="SASL_PLAINTEXT", mechanism="SCRAM-SHA-256")

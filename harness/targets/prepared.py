@@ -3,7 +3,7 @@
 - the log directories that StorageTool formats for a controller and for a broker; each node gets copies of those of its
   role, with its own ids in `meta.properties`;
 - an archive of the classes that a node loads (see `archives`);
-- the records of users who log in by SCRAM, which the first active controller writes into the metadata log.
+- the records of users for logins by SCRAM, which the first active controller writes into the metadata log.
 """
 
 from __future__ import annotations

@@ -117,7 +117,7 @@ def _login_module(listener: Listener, mechanism: SaslMechanism) -> str:
 
 
 def _authorizer(security: Security) -> dict[str, str]:
-    """Return the properties by which access control entries are enforced. All are super users whom none can know."""
+    """Return the properties by which access control entries are enforced. Without a login all are super users."""
     users = [BROKER_USER, CLIENT_USER]
     if any(each.mechanism is None for each in security.listeners.values()):
         users.append("ANONYMOUS")

@@ -35,7 +35,7 @@ class Installation:
     nodes: Path
     security: Security = SECURITIES["plaintext"]
     authority: Authority | None = None
-    """What signs the certificates of the nodes, if listeners have TLS."""
+    """The authority of the certificates, if listeners have TLS."""
     settings: NodeSettings | None = None
     """Those of the plan, which win over those of the target."""
 
