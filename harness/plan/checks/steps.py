@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from fencepost.faults.registry import names_in_family
 from fencepost.harness.plan.base import LogLine
 from fencepost.harness.plan.checks.clients import clients_of, senders_of
 from fencepost.harness.plan.checks.problem import Problem, not_yet, unknown
@@ -43,6 +44,9 @@ def step_problems(plan: Plan) -> Iterator[Problem]:
             yield from instant_problems((*at, "after"), after, seen, faults)
         if isinstance(step, InjectStep):
             yield from _when(at, step, plan, bound, seen, faults)
+            if plan.secured.has_tls and step.fault in names_in_family("messages"):
+                message = f"`{step.fault}` knows messages, and there are none to see under TLS: take another `security`"
+                yield Problem((*at, "fault"), message)
             for key, message in step.problems(plan.topology.nodes, copies):
                 yield Problem((*at, key), message)
         if isinstance(step, Start):

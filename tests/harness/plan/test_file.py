@@ -194,7 +194,7 @@ def test_a_plan_with_zookeeper_survives_its_round_trip() -> None:
             "shutdown, nodes: node-5",
             "node-4 starts with the cluster: give it `start: later`",
         ),
-        ("security: sasl\n", "", "`user` needs a plan with `security: sasl`"),
+        ("security: sasl\n", "", "`user` needs a plan with logins, such as `security: sasl`"),
         ("partition: t-0, how: removed", "partition: t-0, dir: 1", "named by either `partition` or `dir`"),
         ("partition: t-0, how: removed", "how: removed", "named by either `partition` or `dir`"),
         ("has: '\"brokerid\":5'", "exists: false, has: x", "a znode that does not exist has no data"),
