@@ -15,7 +15,7 @@ from fencepost.harness.targets import jvm, listeners
 from fencepost.harness.targets.file import TargetFile
 from fencepost.harness.targets.identity import CLUSTER_ID, DIRECTORY_ID, META_PROPERTIES, IdKeys, read_properties
 from fencepost.harness.targets.jars import ARTIFACT, SOURCES, is_at_home, major_minor
-from fencepost.harness.targets.prepared import BOOTSTRAP, prepare, scram_users, storage_tool
+from fencepost.harness.targets.prepared import prepare, scram_arguments, storage_tool, with_scram_users
 from fencepost.harness.targets.readiness import unready
 from fencepost.harness.targets.security import kafka_properties
 from fencepost.harness.targets.target import Installation, new_uuid, uuid_text, write_properties
@@ -47,8 +47,8 @@ class ApacheKafka:
     def unsecurable(self, security: Security) -> str | None:
         if security.controller.mechanism not in (None, "PLAIN"):
             return (
-                f"controllers of {self.file.name} cannot log in to each other by {security.controller.mechanism}: its "
-                "users are in the log that they have first to elect a leader for"
+                f"controllers of {self.file.name} cannot log in to each other by {security.controller.mechanism}: "
+                "the users are in the log for which they have to elect a leader first"
             )
         return None
 
@@ -92,13 +92,14 @@ class ApacheKafka:
             self._format_voter(node, installation)
         else:
             self._copy_formatted(node, installation)
-        if node.is_controller and not {"PLAIN"}.issuperset(installation.security.mechanisms):
-            shutil.copyfile(scram_users(self.version, self._java, PASSWORDS), installation.data(node) / BOOTSTRAP)
 
     def _copy_formatted(self, node: Node, installation: Installation) -> None:
         made = prepare(self.version, self._java)
         for number, data in enumerate(installation.log_dirs(node)):
-            shutil.copytree(made.log_dir(number, controller=node.is_controller), data, dirs_exist_ok=True)
+            formatted = made.log_dir(number, controller=node.is_controller)
+            if number == 0 and node.is_controller and _has_scram(installation):
+                formatted = with_scram_users(self.version, self._java, PASSWORDS)
+            shutil.copytree(formatted, data, dirs_exist_ok=True)
             identity = read_properties(data / META_PROPERTIES)
             identity |= {CLUSTER_ID: installation.cluster_id, "node.id": str(node.id)}
             if DIRECTORY_ID in identity:
@@ -121,7 +122,8 @@ class ApacheKafka:
         named = (f"{listeners.voter(voter)}:{directory}" for voter, directory in directories)
         begins = ["--initial-controllers", ",".join(named)] if len(voters) > 1 else ["--standalone"]
         ids = ["--cluster-id", installation.cluster_id, "--config", str(installation.properties(node))]
-        storage_tool(self.version, self._java, installation.log_dirs(node), *ids, *begins)
+        users = scram_arguments(PASSWORDS) if _has_scram(installation) else []
+        storage_tool(self.version, self._java, installation.log_dirs(node), *ids, *begins, *users)
 
     def _java(self, *arguments: str) -> list[str]:
         return jvm.kafka(self.version, *arguments)
@@ -132,6 +134,10 @@ def _quorum(node: Node, layout: Layout) -> dict[str, str]:
     if node.level == DYNAMIC:
         return {"controller.quorum.bootstrap.servers": listeners.first_controllers(layout)}
     return {"controller.quorum.voters": listeners.voters(layout)}
+
+
+def _has_scram(installation: Installation) -> bool:
+    return not {"PLAIN"}.issuperset(installation.security.mechanisms)
 
 
 def _directory_id(voter: Node, installation: Installation) -> str:

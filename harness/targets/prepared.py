@@ -3,7 +3,7 @@
 - the log directories that StorageTool formats for a controller and for a broker; each node gets copies of those of its
   role, with its own ids in `meta.properties`;
 - an archive of the classes that a node loads (see `archives`);
-- the records of users for logins by SCRAM, which the first active controller writes into the metadata log.
+- the log directory of a controller whose metadata begins with users of SCRAM.
 """
 
 from __future__ import annotations
@@ -25,8 +25,6 @@ FORMAT_TIMEOUT = 120.0
 STARTED = "Kafka Server started"
 LOG_DIRS = ("first", "other")
 """The log directories that are kept of each role. The first holds the metadata log, and may be formatted otherwise."""
-BOOTSTRAP = "bootstrap.checkpoint"
-"""The records that begin the metadata log."""
 SCRAM = ("SCRAM-SHA-256", "SCRAM-SHA-512")
 CONTROLLER_ID, BROKER_ID = 1, 2
 
@@ -60,20 +58,23 @@ def prepare(version: str, java: Java) -> PreparedFiles:
     return PreparedFiles(prepared(f"prepared-by-role-{version}", f"Apache Kafka {version}", fill))
 
 
-def scram_users(version: str, java: Java, passwords: Mapping[str, str]) -> Path:
-    """Return the file of a controller's log directory that gives these users each mechanism of SCRAM."""
-    users = sorted(passwords.items())
+def with_scram_users(version: str, java: Java, passwords: Mapping[str, str]) -> Path:
+    """Return the first log directory of a controller whose metadata begins with users of SCRAM."""
 
     def fill(folder: Path) -> None:
         log_dir = folder / "controller"
         properties = _single_node(folder, {"controller"}, log_dir)
-        added = [f"{mechanism}=[name={name},password={password}]" for mechanism in SCRAM for name, password in users]
-        arguments = [argument for user in added for argument in ("--add-scram", user)]
-        storage_tool(version, java, [log_dir], "-t", new_uuid(), "-c", str(properties), *arguments)
+        storage_tool(version, java, [log_dir], "-t", new_uuid(), "-c", str(properties), *scram_arguments(passwords))
 
-    digest = hashlib.sha256(repr(users).encode()).hexdigest()[:12]
+    digest = hashlib.sha256(repr(sorted(passwords.items())).encode()).hexdigest()[:12]
     made = cached(f"scram-users-{version}-{digest}", f"preparing users of Apache Kafka {version}", fill)
-    return made / "controller" / BOOTSTRAP
+    return made / "controller"
+
+
+def scram_arguments(passwords: Mapping[str, str]) -> list[str]:
+    """Return the arguments by which StorageTool gives these users each mechanism of SCRAM."""
+    users = [f"{mechanism}=[name={user},password={passwords[user]}]" for mechanism in SCRAM for user in passwords]
+    return [argument for user in users for argument in ("--add-scram", user)]
 
 
 def _format(version: str, java: Java, made: PreparedFiles, *, controller: bool) -> None:
