@@ -63,6 +63,8 @@ class Order:
     """Try all steps of a plan, those after a claim that is broken for certain, too."""
     plans_per_cluster: int = 1
     """Plans that run on one cluster at most, one after the other."""
+    security: str | None = None
+    """The security of all plans; None: plaintext."""
 
     def plan(self, number: int) -> Plan:
         """Return the plan of this number, from 1. One that runs on the cluster of others needs those first."""
@@ -74,7 +76,9 @@ class Order:
             if not self.place(number):
                 self._made.clear()  # no later plan runs on the cluster of those
             earlier = [self.plan(before) for before in range(number - self.place(number), number)]
-            self._made[number] = generate(self.target, self.backend, self.plan_seed(number), earlier=earlier)
+            self._made[number] = generate(
+                self.target, self.backend, self.plan_seed(number), earlier=earlier, security=self.security
+            )
         return self._made[number]
 
     @cached_property
@@ -99,7 +103,7 @@ class Order:
     @cached_property
     def _guided(self) -> GuidedPlans:
         assert self.guidance is not None
-        return GuidedPlans(partial(generate, self.target, self.backend), self.guidance)
+        return GuidedPlans(partial(generate, self.target, self.backend, security=self.security), self.guidance)
 
     @property
     def pairs(self) -> Pairwise:

@@ -34,6 +34,7 @@ from fencepost.harness.campaign.operations.requests import ONLY_KAFKA
 from fencepost.harness.campaign.operations.upgrades import final_steps
 from fencepost.harness.campaign.script import Script
 from fencepost.harness.campaign.second_time import again
+from fencepost.harness.campaign.secured import left_out_reason, possible_with
 from fencepost.harness.campaign.settling import FrequentSnapshots, FrequentSnapshotsOfTheDraft
 from fencepost.harness.checkers.owed import every_run, every_workload
 from fencepost.harness.cluster.availability import unavailable_reason
@@ -41,6 +42,7 @@ from fencepost.harness.errors import UsageError
 from fencepost.harness.plan.model import Acknowledged, Coverage, FaultProven, NodeSettings, Plan
 from fencepost.harness.targets.file import TargetFile
 from fencepost.harness.targets.registry import load, reference_of
+from fencepost.harness.targets.securing import with_security
 
 VERSION = 17
 """The version of the plans that seeds stand for. It rises with every change of this package that makes other plans of
@@ -116,7 +118,13 @@ def all_features() -> tuple[Feature, ...]:
 
 
 def generate(
-    target: str, backend: str, seed: int, variant: int = 0, choose: Draw = draw, earlier: Sequence[Plan] = ()
+    target: str,
+    backend: str,
+    seed: int,
+    variant: int = 0,
+    choose: Draw = draw,
+    earlier: Sequence[Plan] = (),
+    security: str | None = None,
 ) -> Plan:
     """Return a random plan for `quorum`, or with a version `apache-kafka:4.4.0`. Raise UsageError if there is no such
     target.
@@ -127,7 +135,8 @@ def generate(
     check_backend(backend)
     file = load(target).file
     possible = capabilities_here(file, backend)
-    return generate_for(file, reference_of(target), seed, possible, variant, choose, earlier)
+    plan = generate_for(file, reference_of(target), seed, possible, variant, choose, earlier, security)
+    return with_security(plan, security)
 
 
 def generate_for(
@@ -138,11 +147,13 @@ def generate_for(
     variant: int = 0,
     choose: Draw = draw,
     earlier: Sequence[Plan] = (),
+    security: str | None = None,
 ) -> Plan:
-    """Return a random plan that needs only the capabilities in `possible`."""
+    """Return a random plan that needs only the capabilities in `possible`, and can have the security."""
     of_variant = f" {variant}" if variant else ""
     rng = random.Random(f"fencepost campaign {VERSION} {file.name} {seed}{of_variant}")
-    known = [each for each in features_for(file, reference, possible) if not earlier or fits(each, earlier[0])]
+    there = possible_with(features_for(file, reference, possible), security)
+    known = [each for each in there if not earlier or fits(each, earlier[0])]
     features = choose(rng, known)
     moves = [each for each in features if isinstance(each, Move)]
     faults = [each.fault for each in moves if isinstance(each, FaultMove)]
@@ -251,14 +262,16 @@ def features_for(file: TargetFile, reference: str, possible: frozenset[Capabilit
     return [each for each in all_features() if each.left_out_reason(file, version, possible) is None]
 
 
-def left_out(target: TargetFile, backend: str, version: str) -> list[LeftOut]:
+def left_out(target: TargetFile, backend: str, version: str, security: str | None = None) -> list[LeftOut]:
     """Return the features that no plan for this target has on this backend and machine, each with its reason."""
     reasons = {each: unavailable_reason(backend, each) for each in _capabilities(target)}
     possible = frozenset(each for each, reason in reasons.items() if reason is None)
-    found = (
-        (each.name, _unavailable(each, reasons) or each.left_out_reason(target, version, possible))
-        for each in all_features()
-    )
+
+    def reason_of(each: Feature) -> str | None:
+        unavailable = _unavailable(each, reasons) or each.left_out_reason(target, version, possible)
+        return unavailable or left_out_reason(each, security)
+
+    found = ((each.name, reason_of(each)) for each in all_features())
     return [LeftOut(name, reason) for name, reason in found if reason is not None]
 
 

@@ -34,9 +34,11 @@ from fencepost.harness.cli.summary import planted_lines
 from fencepost.harness.disk_space import check_disk_space
 from fencepost.harness.errors import UsageError
 from fencepost.harness.plan import PlanError, load_plan
+from fencepost.harness.plan.security import SECURITIES
 from fencepost.harness.processes.waiting import within
 from fencepost.harness.targets.reference import plant
 from fencepost.harness.targets.registry import load
+from fencepost.harness.targets.securing import check_security, security_named
 from fencepost.harness.terminal import console_beside, counted, terminal
 from fencepost.results.records.files import write_json
 from fencepost.results.records.folder import RunFolder
@@ -72,7 +74,12 @@ def campaign(options: CampaignOptions) -> int:
         known,
         options.to_the_end,
         options.plans_per_cluster,
+        options.security,
     )
+    if order.security is not None:
+        check_security(load(order.target), SECURITIES[security_named(order.security)])
+        if order.pairwise:
+            raise UsageError("--pairwise is for clusters without --security: leave out one of the two")
     if order.plans_per_cluster > 1 and (order.pairwise or known is not None):
         raise UsageError(
             "--plans-per-cluster generates plans for the cluster at hand: leave out --pairwise, --learn and --guidance"
@@ -115,7 +122,7 @@ def run_campaign(
         f"{workers} side by side · {campaign.folder}",
         highlight=False,
     )
-    missing = tuple(left_out(target.file, order.backend, target.version))
+    missing = tuple(left_out(target.file, order.backend, target.version, order.security))
     if order.pairwise:
         print_pairs(order, progress)
         missing += tuple(order.pairs.left_out)

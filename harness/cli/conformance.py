@@ -33,11 +33,13 @@ from fencepost.harness.conformance.shards import check as check_shard
 from fencepost.harness.disk_space import check_disk_space
 from fencepost.harness.engine.ci_job import ci_job
 from fencepost.harness.errors import InfrastructureError, UsageError
+from fencepost.harness.plan.security import SECURITIES
 from fencepost.harness.processes.interrupts import end_on_interrupt
 from fencepost.harness.report.suite_results import SuiteResult
 from fencepost.harness.targets.file import TargetFile
 from fencepost.harness.targets.reference import plant
 from fencepost.harness.targets.registry import load
+from fencepost.harness.targets.securing import check_security, security_named
 from fencepost.harness.terminal import counted, terminal, width_for_text
 from fencepost.results.records.progress import VARIABLE, new_lines
 from fencepost.results.records.verdict import Verdict
@@ -71,6 +73,8 @@ def run_suites(options: ConformanceOptions, suites: Path, console: Console) -> i
     check_backend(session.backend)
     check_disk_space(session.runs)
     target = load(session.target)
+    if session.security is not None:
+        check_security(target, SECURITIES[security_named(session.security)])
     _check_selection(options)
     quarantined = _quarantined(session, target.file.name, console)
     outputs.check()
@@ -186,11 +190,12 @@ def _check_collected(board: Board, options: ConformanceOptions, code: int, outpu
 def _header(session: SessionOptions, target: str, workers: int) -> RenderableType:
     nodes_run_as = {"process": "processes", "docker": "containers"}.get(session.backend, session.backend)
     shard = f" · shard {session.shard}" if session.shard is not None else ""
+    security = f" · {session.security}" if session.security is not None else ""
     header = Table.grid(expand=True)
     header.add_column(ratio=1)
     header.add_column(justify="right")
     header.add_row(
-        f"[bold]fencepost[/bold] · {target} · {nodes_run_as} · seed {session.seed}{shard}",
+        f"[bold]fencepost[/bold] · {target} · {nodes_run_as}{security} · seed {session.seed}{shard}",
         f"{counted(len(os.sched_getaffinity(0)), 'core')}, "
         f"{counted(workers, 'cluster')} {'side by side' if workers > 1 else 'at a time'}",
     )

@@ -143,14 +143,17 @@ PublishOption = Annotated[
 ]
 
 
+def session_option(name: str) -> Any:
+    """Return Typer's form of an option that the tests of a suite have as well."""
+    texts = declared()[name].help
+    return typer.Option(metavar=texts.metavar or None, help=texts.in_command)
+
+
+SecurityOption = Annotated[str | None, session_option("security")]
+
+
 def chosen_target(argument: str | None, option: str | None) -> str:
     """Return the target that the user named, or the default. UsageError if the two name different targets."""
     if argument and option and argument != option:
         raise UsageError(f"two targets are named, {argument} and --target {option}: name one")
     return argument or option or DEFAULT_TARGET
-
-
-def session_option(name: str) -> Any:
-    """Return Typer's form of an option that the tests of a suite have as well."""
-    texts = declared()[name].help
-    return typer.Option(metavar=texts.metavar or None, help=texts.in_command)

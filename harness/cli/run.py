@@ -20,6 +20,7 @@ from fencepost.harness.plan import Plan
 from fencepost.harness.reproduction.replaying import Original, Replays
 from fencepost.harness.reproduction.replaying import replay as run_again
 from fencepost.harness.targets.reference import plant, plant_again
+from fencepost.harness.targets.securing import with_security
 from fencepost.harness.terminal import console_beside, counted
 from fencepost.results.records.folder import RunFolder
 from fencepost.results.records.verdict import RunVerdict, Verdict
@@ -32,7 +33,7 @@ RunOne = Callable[..., tuple[RunFolder, RunVerdict]]
 def run(options: RunOptions) -> int:
     """Run a scenario or a plan file and show the verdict; return its exit code."""
     plant(options.mutant)
-    plan = plan_to_run(options.source, options.target, options.seed)
+    plan = with_security(plan_to_run(options.source, options.target, options.seed), options.security)
     console = console_beside(options.as_json)
     try:
         with RunDisplay(console, RunProgress.of(plan, options.runs, usual_seconds(plan.scenario))) as display:

@@ -45,6 +45,15 @@ class SessionOptions:
     seed: Annotated[int, Help("N", "seed of the plans")] = 1
     runs: Annotated[Path, Help("FOLDER", "folder for the run folders")] = Path("runs")
     backend: Annotated[str, Help("BACKEND", "how nodes are run: process or docker")] = "process"
+    security: Annotated[
+        str | None,
+        Help(
+            "NAME",
+            "how the listeners of plans without a security of their own are secured: tls-scram",
+            "Secure the listeners of plans without a security of their own: tls, tls-plain, tls-scram, sasl, "
+            "sasl-plain or sasl-scram.",
+        ),
+    ] = None
     inconclusive: Annotated[
         InconclusiveAs,
         Help(

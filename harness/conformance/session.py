@@ -15,6 +15,7 @@ from fencepost.harness.engine.run import RunInterrupt, run
 from fencepost.harness.errors import HarnessError
 from fencepost.harness.plan.model import Plan
 from fencepost.harness.plan.prose import steps_in_words
+from fencepost.harness.targets.securing import impossible, with_security
 from fencepost.results.records.folder import RunFolder
 from fencepost.results.records.progress import Phase, Progress
 from fencepost.results.records.verdict import RunVerdict, Verdict
@@ -44,8 +45,12 @@ class Session:
         """Run the plan and return its verdict.
 
         Raise Violation, Infrastructure or Inconclusive unless it passed, NotBegun if the plan cannot be run here. Skip
-        the test if it is inconclusive and the session's option says so.
+        the test if it is inconclusive and the session's option says so, or if the session's security makes a step of
+        the plan impossible.
         """
+        plan = with_security(plan, self.options.security)
+        if (reason := impossible(plan)) is not None:
+            self.skip(plan.scenario, plan.title, plan.requirements, reason)
         progress = Progress.from_environment(plan.scenario, plan.title, plan.requirements)
         progress.steps = steps_in_words(plan)
         self._properties.append((SCENARIO_PROPERTY, plan.scenario))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import InitVar, dataclass, field
 
-from fencepost.harness.clients.login import Credentials, connect
+from fencepost.harness.clients.login import connect
 from fencepost.harness.clients.observer import Observer
 from fencepost.harness.clients.raw import RawConnection
 from fencepost.harness.clients.recorded_requests import RequestRecorder
@@ -40,10 +40,6 @@ class Clients:
         connection = connect(at, timeout, known if login else known._replace(credentials=None))
         connection.node, connection.recorder = node, self.recorder
         return connection
-
-    def credentials(self, listener: Listener) -> Credentials | None:
-        """Return those of the harness at a listener; None where there are no logins."""
-        return access(listener, self.cluster.installation).credentials
 
 
 @dataclass

@@ -39,7 +39,8 @@ from fencepost.harness.plan.rehearsal import problems_to_run
 from fencepost.harness.plan.saved import save_plan
 from fencepost.harness.processes.run_delays import WaitingNodes
 from fencepost.harness.targets import registry as targets
-from fencepost.harness.targets.fitting import check_design, check_roles, check_security
+from fencepost.harness.targets.fitting import check_design, check_roles
+from fencepost.harness.targets.securing import check_security
 from fencepost.harness.targets.security import access
 from fencepost.harness.targets.target import Target
 from fencepost.results.records.folder import RunFolder
@@ -118,7 +119,7 @@ def check_plan(plan: Plan) -> Target:
     target.file.check_levels(plan)
     check_roles(target.file, plan)
     check_design(target.file, plan)
-    check_security(target, plan)
+    check_security(target, plan.secured)
     added_checkers(target.file.checkers, target.file.beside)  # a mistake in them is found before anything starts
     return target
 

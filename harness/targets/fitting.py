@@ -10,12 +10,10 @@ from fencepost.harness.plan.model import Plan
 from fencepost.harness.plan.needed_requests import needed_requests
 from fencepost.harness.plan.refs import refs
 from fencepost.harness.plan.requests.request import ProbeStep
-from fencepost.harness.plan.security import Security
 from fencepost.harness.plan.steps import Step
 from fencepost.harness.plan.steps.bind import Bind
 from fencepost.harness.plan.steps.znode import ZnodeStep
 from fencepost.harness.targets.file import TargetFile, workload_kinds
-from fencepost.harness.targets.target import Target
 
 
 def check_roles(file: TargetFile, plan: Plan) -> None:
@@ -54,21 +52,6 @@ def _check_brokers(file: TargetFile, plan: Plan) -> None:
             f"the brokers of the plan have the ids {', '.join(map(str, ids)) or 'of no node'}, and those of "
             f"{file.name} are {fixed} (`brokers` of its target file): write these into the topology"
         )
-
-
-def check_security(target: Target, plan: Plan) -> None:
-    """Raise UsageError if the listeners of this target cannot be secured as the plan wants it."""
-    if plan.secured.secures and (reason := unsecurable(target, plan.secured)) is not None:
-        raise UsageError(f"the plan has a `security` other than plaintext, and {reason}: drop it, or choose another")
-
-
-def unsecurable(target: Target, security: Security) -> str | None:
-    """Return why a target cannot have this security; None if it can. Drivers without `unsecurable` have none."""
-    reason_of = getattr(target, "unsecurable", None)
-    if reason_of is None:
-        return f"no listener of {target.file.name} is secured here"
-    reason: str | None = reason_of(security)
-    return reason
 
 
 def check_design(file: TargetFile, plan: Plan) -> None:

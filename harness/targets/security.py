@@ -26,9 +26,14 @@ def access(listener: Listener, installation: Installation) -> Access:
     if security is None:
         return PLAINTEXT
     authority = installation.authority if security.has_tls else None
+    return Access(credentials(listener, installation.security), None if authority is None else authority.trusting)
+
+
+def credentials(listener: Listener, security: Security) -> Credentials | None:
+    """Return those of the harness at a listener; None where there are no logins."""
+    mechanism = security.listeners[listener].mechanism
     user = CLIENT_USER if listener is Listener.CLIENT else BROKER_USER
-    known = None if security.mechanism is None else Credentials(user, PASSWORDS[user], security.mechanism)
-    return Access(known, None if authority is None else authority.trusting)
+    return None if mechanism is None else Credentials(user, PASSWORDS[user], mechanism)
 
 
 def client_settings(installation: Installation) -> ClientSettings:

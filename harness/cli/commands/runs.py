@@ -19,6 +19,7 @@ from fencepost.harness.cli.options import (
     Runs,
     SameBackend,
     ScenarioOrPlanArgument,
+    SecurityOption,
     Seed,
     Target,
 )
@@ -36,6 +37,7 @@ class RunOptions(CommandOptions):
       fencepost run duplicate-id-empty --target apache-kafka:3.9.2
       fencepost run mine.yaml --json
       fencepost run mine.yaml --target ./acme.yaml
+      fencepost run duplicate-id-empty --security tls-scram
     """
 
     source: ScenarioOrPlanArgument
@@ -44,6 +46,7 @@ class RunOptions(CommandOptions):
     runs: Runs = Path("runs")
     backend: Backend = "process"
     as_json: Json = False
+    security: SecurityOption = None
     mutant: MutantOption = None
     end_early: EndEarly = False
 

@@ -20,6 +20,7 @@ from fencepost.harness.cli.options import (
     PublishOption,
     Runs,
     ScenarioOrPlanArgument,
+    SecurityOption,
     Seed,
     SummaryOption,
     Target,
@@ -69,6 +70,7 @@ class ConformanceOptions(CommandOptions):
     junitxml: Annotated[
         Path | None, typer.Option(metavar="FILE", help="Write a JUnit file, which CI systems show as tests.")
     ] = None
+    security: SecurityOption = None
     shard: Annotated[str | None, session_option("shard")] = None
     durations: Annotated[Path | None, session_option("durations")] = None
     inconclusive: Annotated[InconclusiveAs, session_option("inconclusive")] = InconclusiveAs.ERROR
@@ -86,6 +88,7 @@ class ConformanceOptions(CommandOptions):
             seed=self.seed,
             runs=self.runs,
             backend=self.backend,
+            security=self.security,
             inconclusive=self.inconclusive,
             shard=self.shard,
             durations=self.durations,
@@ -245,6 +248,7 @@ class CampaignOptions(CommandOptions):
       fencepost campaign apache-kafka --plans 20 --workers 1
       fencepost campaign zk-controller --plans 10 --dry-run
       fencepost campaign quorum --pairwise --minutes 120
+      fencepost campaign quorum --plans 20 --security tls-scram
       fencepost campaign quorum --minutes 60 --publish store
       fencepost campaign quorum --minutes 60 --learn store --publish store
       fencepost campaign quorum --guidance runs/campaign-2026-11-23-quorum-1-7/guidance.json --seed 7
@@ -274,6 +278,7 @@ class CampaignOptions(CommandOptions):
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Print what the plans would break, and start nothing.")] = (
         False
     )
+    security: SecurityOption = None
     mutant: MutantOption = None
     pairwise: Annotated[
         bool,

@@ -26,6 +26,7 @@ from fencepost.harness.plan.base import NodeRef, Value
 from fencepost.harness.plan.dialect import Dialect
 from fencepost.harness.plan.requests.request import KafkaRequest
 from fencepost.harness.plan.security import PASSWORDS
+from fencepost.harness.targets.security import credentials
 
 
 class AskedRun(RunReferences):
@@ -73,7 +74,7 @@ class AskedRun(RunReferences):
 
     def _log_in(self, probe: KafkaRequest, listener: Listener, connection: RawConnection) -> ProbeAnswer | None:
         """Log in as the user of the harness, or the probe's. Return the listener's refusal, None on success."""
-        usual = self._clients.credentials(listener)
+        usual = credentials(listener, self.plan.secured)
         if usual is None or not probe.logs_in:
             return None
         user = probe.sender or usual.user

@@ -14,6 +14,7 @@ from fencepost.harness.conformance.outcome import NotBegun, Violation
 from fencepost.harness.conformance.results import SCENARIO_PROPERTY, VERDICT_PROPERTY
 from fencepost.harness.conformance.run_properties import run_properties
 from fencepost.harness.conformance.session import Session
+from fencepost.harness.plan.file import parse_plan
 from fencepost.harness.plan.model import NodeSpec, Plan, Topology
 from fencepost.results.records.folder import Manifest, RunFolder
 from fencepost.results.records.progress import VARIABLE
@@ -135,3 +136,13 @@ def test_a_scenario_that_the_target_cannot_do_is_skipped_with_the_reason(
     line = json.loads(progress.read_text())
     assert (line["phase"], line["headline"]) == ("skipped", "x is not capable of pause")
     assert properties == []
+
+
+def test_a_step_that_the_security_of_the_session_makes_impossible_skips_the_scenario(
+    properties: list[tuple[str, object]],
+) -> None:
+    text = Path("docs/walkthrough.yaml").read_text()
+    loss = "fault: lost-request, from: followers:t-0, to: leader:t-0, api: fetch"
+    plan = parse_plan(text.replace("fault: pause, nodes: node-5", loss), "plan.yaml")
+    with pytest.raises(pytest.skip.Exception, match="`lost-request` knows messages"):
+        Session(SessionOptions(security="tls-scram"), properties).prove(plan, "s")

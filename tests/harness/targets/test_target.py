@@ -29,8 +29,9 @@ from fencepost.harness.plan.steps.bind import Bind
 from fencepost.harness.plan.steps.roll import Roll
 from fencepost.harness.targets import registry as targets
 from fencepost.harness.targets.certificates import Authority
-from fencepost.harness.targets.fitting import check_design, unsecurable
+from fencepost.harness.targets.fitting import check_design
 from fencepost.harness.targets.registry import UnknownTarget, load, load_file
+from fencepost.harness.targets.securing import unsecurable
 from fencepost.harness.targets.target import Installation, new_uuid, write_configuration, write_properties
 from tests.harness.sample_target import VISIBLE
 

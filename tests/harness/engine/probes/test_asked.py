@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 from kio.schema.errors import ErrorCode
 
+from fencepost.harness.clients.login import Credentials
 from fencepost.harness.engine.context import Clients
 from fencepost.harness.engine.probes import asked
 from fencepost.harness.engine.probes.asked import AskedRun
@@ -43,8 +44,8 @@ def answer(
         seen.extend([listener, timeout])
         return nullcontext()
 
-    def log_in(_: object, user: str, password: str) -> ErrorCode:
-        seen.append(user)
+    def log_in(_: object, credentials: Credentials) -> ErrorCode:
+        seen.append(credentials.user)
         return error
 
     monkeypatch.setattr(Clients, "connect", connect)

@@ -1,0 +1,48 @@
+"""The security of a plan for a target: `--security`, and whether the target can have it."""
+
+from __future__ import annotations
+
+import difflib
+
+from fencepost.harness.errors import UsageError
+from fencepost.harness.plan.checks import problems
+from fencepost.harness.plan.model import Plan
+from fencepost.harness.plan.security import SECURITIES, Security, SecurityName
+from fencepost.harness.targets.target import Target
+
+
+def security_named(name: str) -> SecurityName:
+    """Return the name if it is one of `SECURITIES`, else raise UsageError."""
+    found = next((known for known in SECURITIES if known == name), None)
+    if found is None:
+        near = difflib.get_close_matches(name, SECURITIES, n=1)
+        hint = f"did you mean {near[0]}? " if near else ""
+        raise UsageError(f"there is no security {name!r}: {hint}it is one of {', '.join(SECURITIES)}")
+    return found
+
+
+def with_security(plan: Plan, name: str | None) -> Plan:
+    """Return the plan with this security, unless it has one of its own or None is wanted. UsageError for another."""
+    if name is None or (wanted := security_named(name)) == "plaintext" or plan.security != "plaintext":
+        return plan
+    return plan.model_copy(update={"security": wanted})
+
+
+def impossible(plan: Plan) -> str | None:
+    """Return what a plan does that cannot be done with its security; None if all can."""
+    return next((problem.message for problem in problems(plan)), None) if plan.secured.secures else None
+
+
+def check_security(target: Target, security: Security) -> None:
+    """Raise UsageError if the listeners of this target cannot be secured so."""
+    if security.secures and (reason := unsecurable(target, security)) is not None:
+        raise UsageError(f"{reason}: choose another security, or another target")
+
+
+def unsecurable(target: Target, security: Security) -> str | None:
+    """Return why a target cannot have this security; None if it can. Drivers without `unsecurable` have none."""
+    reason_of = getattr(target, "unsecurable", None)
+    if reason_of is None:
+        return f"no listener of {target.file.name} is secured here"
+    reason: str | None = reason_of(security)
+    return reason

@@ -1,0 +1,40 @@
+"""A security for plans by its name, and steps that are impossible with it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from fencepost.harness.errors import UsageError
+from fencepost.harness.plan.file import PlanError, parse_plan
+from fencepost.harness.plan.hash import plan_hash
+from fencepost.harness.targets.securing import impossible, security_named, with_security
+
+TEXT = Path("docs/walkthrough.yaml").read_text()
+PAUSE = "fault: pause, nodes: node-5"
+LOSS = "fault: lost-request, from: followers:t-0, to: leader:t-0, api: fetch"
+PLAIN = parse_plan(TEXT, "plan.yaml")
+
+
+def test_a_plan_gets_the_security_that_is_named_unless_it_has_its_own() -> None:
+    assert with_security(PLAIN, None) is PLAIN
+    assert plan_hash(with_security(PLAIN, "plaintext")) == plan_hash(PLAIN)
+    secured = with_security(PLAIN, "tls-scram")
+    assert secured.security == "tls-scram"
+    assert with_security(secured, "sasl").security == "tls-scram"
+
+
+def test_a_security_that_there_is_not_is_refused_with_the_nearest() -> None:
+    with pytest.raises(UsageError, match=r"there is no security 'tls-scam': did you mean tls-scram\?"):
+        security_named("tls-scam")
+
+
+def test_faults_that_know_messages_are_impossible_under_tls_and_possible_with_logins_alone() -> None:
+    plan = parse_plan(TEXT.replace(PAUSE, LOSS), "plan.yaml")
+    assert impossible(with_security(plan, "sasl-scram")) is None
+    assert impossible(with_security(PLAIN, "tls")) is None
+    assert "`lost-request` knows messages" in str(impossible(with_security(plan, "tls")))
+    written = TEXT.replace(PAUSE, LOSS).replace("seed: 1\n", "seed: 1\nsecurity: tls\n")
+    with pytest.raises(PlanError, match=r"there are none to see under TLS.* at plan.yaml:\d+"):
+        parse_plan(written, "plan.yaml")
