@@ -30,7 +30,7 @@ def test_plans_with_tls_and_logins_leave_out_messages_and_access_control_entries
     assert {impossible(plan) for plan in secured} == {None}
 
 
-def test_what_is_left_out_is_told_with_the_reason() -> None:
+def test_the_reason_of_what_is_left_out_is_given() -> None:
     file = load("quorum").file
     reasons = {each.kind: each.reason for each in left_out(file, "process", file.version, "tls-scram")}
     assert reasons["lost-request"] == "there are no messages to see under TLS"
