@@ -14,6 +14,10 @@ class UsageError(HarnessError):
     """
 
 
+class DamagedResults(HarnessError):
+    """Files of a results store are empty, cut or gone. Commands end with the exit code `DAMAGED`."""
+
+
 class InfrastructureError(HarnessError, CapabilityError):
     """The harness or the machine failed, so the run says nothing about the rules: verdict `infrastructure`.
 

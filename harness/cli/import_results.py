@@ -19,7 +19,7 @@ from fencepost.results.records.verdict import Verdict
 from fencepost.results.store.allure import read_allure
 from fencepost.results.store.builds import CommitFrom, Reading
 from fencepost.results.store.cases import Imported
-from fencepost.results.store.imports import Origin, rows_of, without_known
+from fencepost.results.store.imports import Origin, add_new
 from fencepost.results.store.junit import read_junit
 from fencepost.results.store.store import Store
 
@@ -40,8 +40,7 @@ def import_results(options: ImportOptions) -> int:
     origin = _origin(options)
     with store_errors():
         store = Store.create(options.to)
-        new = without_known(found, options.kind.value, origin.target, store)
-        added = store.add(rows_of(new, options.kind.value, origin)).get("runs", 0)
+        added = add_new(found, options.kind.value, origin, store)
     if options.as_json:
         print(json_format.dumps(_json(options, found, added), indent=2))
     else:

@@ -18,9 +18,9 @@ from fencepost.harness.cli import signals
 from fencepost.harness.cli.closed_output import give_up_output
 from fencepost.harness.cli.command import KEEP_INDENT, add_commands, add_group, without_types
 from fencepost.harness.cli.commands import compare, interactive, machine, runs, scenarios, store, targets
-from fencepost.harness.errors import HarnessError, UsageError
+from fencepost.harness.errors import DamagedResults, HarnessError, UsageError
 from fencepost.results.records.folder import FolderError
-from fencepost.results.records.verdict import WRONG_USAGE
+from fencepost.results.records.verdict import DAMAGED, WRONG_USAGE
 
 HELP = """Start real Kafka-like clusters, break them on purpose, and say which rules held.
 
@@ -32,7 +32,8 @@ HELP = """Start real Kafka-like clusters, break them on purpose, and say which r
   fencepost COMMAND --help          the help of a command, with examples
 """
 EXIT_CODES = """
-[bold]Exit codes[/bold]  0 pass · 1 violation · 2 infrastructure · 3 inconclusive · 4 recheck differs · 64 wrong usage
+[bold]Exit codes[/bold]  0 pass · 1 violation · 2 infrastructure · 3 inconclusive · 4 recheck differs · 64 wrong usage ·
+65 damaged store
 """
 
 
@@ -161,8 +162,8 @@ def main() -> None:
 def run_command(arguments: Sequence[str]) -> NoReturn:
     """Run a command and raise SystemExit with its exit code.
 
-    Wrong usage ends in one message and exit code 64, any other error of the harness in one message and exit code 2. A
-    defect ends in its traceback and exit code 2 as well, because 1 would mean that the target broke a rule.
+    Wrong usage ends in one message and exit code 64, a store with damaged files in 65, any other error of the harness
+    in 2. A defect ends in its traceback and exit code 2 as well, because 1 would mean that the target broke a rule.
     """
     try:
         app(list(arguments), prog_name="fencepost")
@@ -170,8 +171,14 @@ def run_command(arguments: Sequence[str]) -> NoReturn:
         if not _expected(error):
             traceback.print_exc()
         print(f"fencepost: {error}", file=sys.stderr)
-        sys.exit(WRONG_USAGE if isinstance(error, UsageError | FolderError) else 2)
+        sys.exit(_exit_code(error))
     sys.exit(0)
+
+
+def _exit_code(error: Exception) -> int:
+    if isinstance(error, UsageError | FolderError):
+        return WRONG_USAGE
+    return DAMAGED if isinstance(error, DamagedResults) else 2
 
 
 def _expected(error: Exception) -> bool:

@@ -13,12 +13,13 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, T
 from rich.text import Text
 
 from fencepost.harness.cli.commands.store import PublishOptions
-from fencepost.harness.errors import HarnessError, InfrastructureError, UsageError
+from fencepost.harness.errors import DamagedResults, HarnessError, InfrastructureError, UsageError
 from fencepost.harness.publishing.folders import Found, find
 from fencepost.harness.publishing.publish import Publication, publish_runs
 from fencepost.harness.terminal import console_beside, counted
 from fencepost.results.records.verdict import Verdict
-from fencepost.results.store.store import NewerStore, NotAStore, Store, StoreError
+from fencepost.results.store.errors import DamagedStore, NewerStore, NotAStore, StoreError
+from fencepost.results.store.store import Store
 
 MARGIN = 15
 NAMED = 20
@@ -74,11 +75,16 @@ def publish_at_end(folders: Sequence[Path], to: str, console: Console) -> Verdic
 
 @contextmanager
 def store_errors() -> Iterator[None]:
-    """Raise UsageError for something that is no store, or is newer, InfrastructureError if a store fails."""
+    """Raise UsageError for something that is no store, or is newer, DamagedResults for one with damaged files.
+
+    InfrastructureError if a store fails.
+    """
     try:
         yield
     except (NotAStore, NewerStore) as error:
         raise UsageError(str(error)) from error
+    except DamagedStore as error:
+        raise DamagedResults(str(error)) from error
     except StoreError as error:
         raise InfrastructureError(str(error)) from error
 

@@ -21,7 +21,8 @@ from fencepost.harness.errors import HarnessError, UsageError
 from fencepost.harness.publishing.folders import Found, find
 from fencepost.harness.publishing.publish import publish_runs
 from fencepost.results.mining.pages.folder import NotOurs, check_folder
-from fencepost.results.store.store import NotAStore, Store
+from fencepost.results.store.errors import NotAStore
+from fencepost.results.store.store import Store
 from fencepost.results.store.tables import PLANS, RUNS
 from fencepost.suites.target_facts import TargetFacts
 

@@ -3,11 +3,14 @@
 Nothing here sets the master or anything else of the Spark cluster: what starts the session does.
 """
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass, fields
 from datetime import UTC, datetime
 from typing import Final
 
+from py4j.protocol import Py4JError
+from pyspark.errors import PySparkException
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
 from pyspark.sql.pandas.types import from_arrow_schema
@@ -22,6 +25,7 @@ from fencepost.results.mining.quarantine import proposals
 from fencepost.results.mining.signatures import signatures
 from fencepost.results.mining.times import latencies, outliers, times
 from fencepost.results.mining.together import failing_together
+from fencepost.results.store.errors import DamagedStore
 from fencepost.results.store.store import Store
 from fencepost.results.store.tables import Table, table
 
@@ -96,16 +100,29 @@ def spark_schema(table: Table) -> StructType:
 def spark_frame(spark: SparkSession, store: Store, table: Table) -> DataFrame:
     """Return the newest version of a table, with the present columns; those of a later version than it has are null.
 
-    Executors read the files at the address of the store, so they need to reach it. Raise StoreError.
+    Executors read the files at the address of the store, so they need to reach it. Raise DamagedStore, which Spark
+    does not for a file without a byte, StoreError.
     """
     # Spark's own `delta` format needs jars that exist for some of its releases only.
     schema = spark_schema(table)
-    files = store.delta(table).file_uris() if store.has(table) else []
+    files = store.files(table)
     if not files:
         return spark.createDataFrame([], schema)
     # Without the schema Spark would read the end of each file to infer it.
     frame = spark.read.schema(schema).option("basePath", store.at(table)).parquet(*files)
     return frame.select(*schema.names)
+
+
+@contextmanager
+def naming_damage(store: Store) -> Iterator[None]:
+    """Raise DamagedStore if Spark fails and files that it reads are damaged: its own message need not name them."""
+    try:
+        yield
+    except (PySparkException, Py4JError) as error:
+        for name in _TABLES:
+            if found := store.damaged(table(name)):
+                raise DamagedStore(name, found) from error
+        raise
 
 
 Job = Callable[[Evidence], DataFrame]

@@ -14,17 +14,19 @@ from typing import Any
 
 from pyspark.sql import SparkSession
 
-from fencepost.results.mining.jobs import JOBS, Scope, read_evidence
-from fencepost.results.store.store import NewerStore, NotAStore, Store, StoreError
+from fencepost.results.mining.jobs import JOBS, Scope, naming_damage, read_evidence
+from fencepost.results.store.errors import DamagedStore, NewerStore, NotAStore, StoreError
+from fencepost.results.store.store import Store
 
-FAILED, WRONG_USAGE = 2, 64
+FAILED, WRONG_USAGE, DAMAGED = 2, 64, 65
 """Exit codes, those of the command `fencepost`."""
 CHECKPOINTS = "_checkpoints"
 """The folder in the output where jobs keep what they use more than once, until all are done."""
 
 
 def main(argv: Sequence[str]) -> int:
-    """Run the jobs; return 0, WRONG_USAGE for a wrong store or output folder, or FAILED if the store cannot be read."""
+    """Run the jobs; return 0, WRONG_USAGE for a wrong store or output folder, FAILED if the store
+    cannot be read, DAMAGED if files of it are."""
     parser = argparse.ArgumentParser(prog="main.py", description="Mine a results store.", exit_on_error=False)
     parser.add_argument("store", help="the store: a folder that all machines share, or a URL")
     parser.add_argument("--out", required=True, help="a new folder, or a URL: one folder of Parquet for each job")
@@ -46,13 +48,16 @@ def main(argv: Sequence[str]) -> int:
     try:
         if _exists(spark, out):
             return _say(f"{out} is there already: give a new folder with --out", WRONG_USAGE)
-        evidence = read_evidence(spark, store, Scope(datetime.now(UTC), given.since, given.target))
-        # It makes the output folder, so not before the store is known to be readable.
-        spark.sparkContext.setCheckpointDir(f"{out}/{CHECKPOINTS}")
-        for name in given.only or JOBS:
-            JOBS[name](evidence).write.parquet(f"{out}/{name}")
-            print(f"{name}: {out}/{name}", flush=True)
+        with naming_damage(store):
+            evidence = read_evidence(spark, store, Scope(datetime.now(UTC), given.since, given.target))
+            # It makes the output folder, so not before the store is known to be readable.
+            spark.sparkContext.setCheckpointDir(f"{out}/{CHECKPOINTS}")
+            for name in given.only or JOBS:
+                JOBS[name](evidence).write.parquet(f"{out}/{name}")
+                print(f"{name}: {out}/{name}", flush=True)
         _remove(spark, f"{out}/{CHECKPOINTS}")
+    except DamagedStore as error:
+        return _say(error, DAMAGED)
     except StoreError as error:
         return _say(error, FAILED)
     finally:

@@ -13,13 +13,14 @@ from pathlib import Path
 
 from fencepost.results.mining import summary
 from fencepost.results.mining.facts import Facts, collect
-from fencepost.results.mining.jobs import Scope, read_evidence
+from fencepost.results.mining.jobs import Scope, naming_damage, read_evidence
 from fencepost.results.mining.launch import start_session
 from fencepost.results.mining.pages.folder import NotOurs, check_folder
 from fencepost.results.mining.pages.write import write_pages
 from fencepost.results.mining.show import as_text
-from fencepost.results.records.verdict import WRONG_USAGE
-from fencepost.results.store.store import NewerStore, NotAStore, Store, StoreError
+from fencepost.results.records.verdict import DAMAGED, WRONG_USAGE
+from fencepost.results.store.errors import DamagedStore, NewerStore, NotAStore, StoreError
+from fencepost.results.store.store import Store
 
 Progress = Callable[[str], None]
 
@@ -27,7 +28,8 @@ Progress = Callable[[str], None]
 def main(argv: Sequence[str], *, progress: Progress = lambda part: None) -> int:
     """Run the job with the arguments of a command line, and print what was asked for.
 
-    Return 0; WRONG_USAGE if there is no store, or if other files are in the output folder; 2 if the store fails.
+    Return 0; WRONG_USAGE if there is no store, or if other files are in the output
+    folder; DAMAGED for damaged files in the store; 2 if it fails.
     """
     arguments = _parser().parse_args(argv)
     try:
@@ -38,14 +40,18 @@ def main(argv: Sequence[str], *, progress: Progress = lambda part: None) -> int:
         scope = Scope(arguments.now or datetime.now(UTC), arguments.since, arguments.target, arguments.test)
         spark = start_session()
         try:
-            evidence = read_evidence(spark, store, scope, [(rule, says, target) for rule, says, target in rules])
-            facts = collect(evidence, arguments.name or arguments.store, progress)
+            with naming_damage(store):
+                evidence = read_evidence(spark, store, scope, [(rule, says, target) for rule, says, target in rules])
+                facts = collect(evidence, arguments.name or arguments.store, progress)
         except BaseException:
             spark.stop()  # else it is stopped while the pages are written
             raise
     except (NotOurs, NotAStore, NewerStore) as error:
         print(error, file=sys.stderr)
         return WRONG_USAGE
+    except DamagedStore as error:
+        print(error, file=sys.stderr)
+        return DAMAGED
     except StoreError as error:
         print(error, file=sys.stderr)
         return 2

@@ -33,6 +33,8 @@ class Verdict(StrEnum):
 _EXIT_CODES = {Verdict.PASS: 0, Verdict.VIOLATION: 1, Verdict.INFRASTRUCTURE: 2, Verdict.INCONCLUSIVE: 3}
 WRONG_USAGE = 64
 """Exit code of commands that were called wrongly: EX_USAGE of sysexits.h (decision 0045)."""
+DAMAGED = 65
+"""Exit code of commands that met damaged files in a results store: EX_DATAERR of sysexits.h (decision 0087)."""
 _RANKS = {Verdict.PASS: 0, Verdict.INCONCLUSIVE: 1, Verdict.INFRASTRUCTURE: 2, Verdict.VIOLATION: 3}
 
 

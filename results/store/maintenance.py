@@ -1,19 +1,20 @@
-"""Look after a store: join small files, let old runs expire, find damage."""
+"""Look after a store: join small files, let old runs expire."""
 
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import UTC, date, datetime, timedelta
 from typing import Any, Final
 
 import pyarrow as pa
 import pyarrow.compute as pc
-from deltalake import CommitProperties, DeltaTable, QueryBuilder, write_deltalake
+from deltalake import DeltaTable, QueryBuilder, write_deltalake
 
-from fencepost.results.store.store import Store, StoreError
-from fencepost.results.store.tables import KEPT_ASIDE, OF_RUNS, RUNS, TABLES, Table
+from fencepost.results.store.commits import ON_READ_VERSION
+from fencepost.results.store.store import Store
+from fencepost.results.store.tables import OF_RUNS, RUNS, TABLES, Table
 
 LAST_RUNS: Final = 20
 """Runs of each test, target and backend that never expire; so many passes in a row close a violation."""
@@ -45,9 +46,9 @@ def compact(store: Store) -> Iterator[Compaction]:
 
 def _compacted(store: Store, table: Table) -> Compaction:
     before = len(store.delta(table).file_uris())
-    store.patiently(lambda: join_files(store.delta(table)))
-    removed = store.patiently(lambda: store.delta(table).vacuum(RETENTION_HOURS, dry_run=False))
-    store.patiently(lambda: store.delta(table).create_checkpoint())
+    store.commit(table, join_files)
+    removed = store.commit(table, lambda newest: newest.vacuum(RETENTION_HOURS, dry_run=False))
+    store.commit(table, lambda newest: newest.create_checkpoint())
     return Compaction(table.name, before, len(store.delta(table).file_uris()), len(removed))
 
 
@@ -60,13 +61,20 @@ def join_files(table: DeltaTable) -> None:
     files = pa.table(table.get_add_actions(flatten=True))
     small = files.filter(pc.less(files["size_bytes"], SMALL))
     counts = small.group_by("partition.date").aggregate([([], "count_all")])
-    days = counts.filter(pc.greater(counts["count_all"], 1))["partition.date"].to_pylist()
+    rewrite(table, counts.filter(pc.greater(counts["count_all"], 1))["partition.date"].to_pylist())
+
+
+def rewrite(table: DeltaTable, days: Collection[date], rows: str = "rows") -> None:
+    """Write some days anew, in one commit on the version that was read; `rows` is a relation of SQL over the table.
+
+    Raise CommitFailedError if another writer committed meanwhile.
+    """
     if not days:
         return
     where = f"date IN ({_sql(days)})"
-    rows = QueryBuilder().register("rows", table).execute(f"SELECT * FROM rows WHERE {where}")
-    on_this_version = CommitProperties(max_commit_retries=0)
-    write_deltalake(table, rows, mode="overwrite", predicate=where, commit_properties=on_this_version)
+    columns = ", ".join(f'"{field.name}"' for field in table.schema().fields)
+    found = QueryBuilder().register("rows", table).execute(f"SELECT {columns} FROM {rows} WHERE {where}")
+    write_deltalake(table, found, mode="overwrite", predicate=where, commit_properties=ON_READ_VERSION)
 
 
 @dataclass(frozen=True, slots=True)
@@ -126,12 +134,13 @@ def expiry(store: Store, older_than: timedelta, now: datetime | None = None, las
 def expire(store: Store, runs: Sequence[tuple[date, str]]) -> None:
     """Remove runs from all tables, from `runs` last: what is ended half way can be done again. Raise StoreError."""
     for first in range(0, len(runs), CHUNK):
-        chunk = runs[first : first + CHUNK]
-        ids = ", ".join("'" + id.replace("'", "''") + "'" for _, id in chunk)
-        days = _sql({day for day, _ in chunk})
+        of_day: dict[date, list[str]] = defaultdict(list)
+        for day, name in runs[first : first + CHUNK]:
+            of_day[day].append("'" + name.replace("'", "''") + "'")
+        where = " OR ".join(f"(date = DATE '{day}' AND run_id IN ({', '.join(ids)}))" for day, ids in of_day.items())
         for table in (*OF_RUNS, RUNS):
             if store.has(table):
-                _delete(store, table, f"date IN ({days}) AND run_id IN ({ids})")
+                _delete(store, table, where)
 
 
 def _sql(days: Iterable[date]) -> str:
@@ -139,51 +148,7 @@ def _sql(days: Iterable[date]) -> str:
 
 
 def _delete(store: Store, table: Table, where: str) -> None:
-    store.patiently(lambda: store.delta(table).delete(where))
-
-
-@dataclass(frozen=True, slots=True)
-class TableState:
-    """The state of one table. `version` is that of its schema, 0 without a table. `problems` says what is wrong."""
-
-    table: str
-    version: int
-    rows: int
-    files: int
-    problems: tuple[str, ...]
-
-
-def check(store: Store) -> Iterator[TableState]:
-    """Read every row of every table, and yield what was found. Raise StoreError if the store is not reachable."""
-    ids = set(store.read(RUNS, ["run_id"])["run_id"].to_pylist()) if store.has(RUNS) else set()
-    for table in TABLES:
-        if not store.has(table):
-            problem = "there is no such table: `fencepost publish` makes it"
-            yield TableState(table.name, 0, 0, 0, (problem,))
-            continue
-        version, files = store.version(table), len(store.delta(table).file_uris())
-        try:
-            rows = store.read(table)
-        except StoreError as error:
-            yield TableState(table.name, version, 0, files, (str(error),))
-            continue
-        yield TableState(table.name, version, rows.num_rows, files, tuple(_problems(table, rows, ids)))
-
-
-def _problems(table: Table, rows: pa.Table, ids: set[str]) -> Iterator[str]:
-    keys = rows.group_by(list(table.key)).aggregate([([], "count_all")])
-    if double := rows.num_rows - keys.num_rows:
-        yield f"{double} rows have the key of another row"
-    for field in table.schema:
-        if not field.nullable and (missing := rows[field.name].null_count):
-            yield f"{missing} rows have no {field.name}"
-    if table not in (RUNS, KEPT_ASIDE):
-        orphans = set(pc.unique(rows["run_id"]).to_pylist()) - ids
-        if orphans:
-            yield (
-                f"{len(orphans)} runs are not in the table runs, for example {min(orphans)}: their publication was "
-                f"ended half way, publish them again"
-            )
+    store.commit(table, lambda newest: newest.delete(where, commit_properties=ON_READ_VERSION))
 
 
 def _rows(table: pa.Table) -> Iterator[dict[str, Any]]:

@@ -1,14 +1,12 @@
 """A store: a folder or an address with one Delta table for each entry of `TABLES`.
 
-`deltalake` does what an open table format is for: each commit is atomic, writers that meet get an error, readers see
-one version. A publication merges by key, so a row that is there already is not added again. Two writers that add to one
-table at once conflict: the later one merges again, and then sees the rows of the other.
+`deltalake` does what an open table format is for: each commit is atomic, readers see one version. A publication merges
+by key, so a row that is there already is not added again. Of two writers that meet the later one begins again, and then
+sees the rows of the other (`commits.py`).
 """
 
 from __future__ import annotations
 
-import random
-import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -20,28 +18,17 @@ import pyarrow as pa
 from deltalake import DeltaTable
 from deltalake.exceptions import CommitFailedError, DeltaError, TableNotFoundError
 
+from fencepost.results.store.commits import ON_READ_VERSION, commit
+from fencepost.results.store.data_files import damaged, file_system, of_wrong_size, refuse_unknown_features
+from fencepost.results.store.errors import DamagedStore, NewerStore, NotAStore, StoreError, in_words
 from fencepost.results.store.tables import RUNS, TABLES, Table
 
 VERSION: Final = "fencepost.version"
 """The property of each Delta table that has the version of its schema."""
-WRITE_TIMEOUT: Final = 300.0
-"""Seconds for which a write that meets other writers tries again."""
 
 Rows = Mapping[str, Sequence[Mapping[str, Any]]]
 """Rows by the names of their tables; a column that a row lacks is null."""
 _T = TypeVar("_T")
-
-
-class StoreError(Exception):
-    """A store cannot be read or written. The message says what is wrong, where, and what to do."""
-
-
-class NotAStore(StoreError):
-    """There is no store at the address, or something else is there."""
-
-
-class NewerStore(StoreError):
-    """A table has columns that this version does not know."""
 
 
 @dataclass(frozen=True)
@@ -91,9 +78,31 @@ class Store:
         return f"{self.name}/{table.name}"
 
     def delta(self, table: Table) -> DeltaTable:
-        """Return the Delta table in its newest version. Raise StoreError if it cannot be read."""
+        """Return the Delta table in its newest version. Raise UnknownFeature, or StoreError if it cannot be read."""
         with self._errors():
-            return DeltaTable(self.at(table))
+            newest = DeltaTable(self.at(table))
+            refuse_unknown_features(newest, self.at(table))
+            return newest
+
+    def files(self, table: Table) -> list[str]:
+        """Return the addresses of the data files of a table; none if the store lacks it.
+
+        Raise DamagedStore for a file that is gone or not as long as the log says, StoreError.
+        """
+        if not self.has(table):
+            return []
+        newest = self.delta(table)
+        if wrong := of_wrong_size(newest, self.folder(table)):
+            raise DamagedStore(table.name, wrong)
+        return list(newest.file_uris())
+
+    def folder(self, table: Table) -> Path | None:
+        """Return the folder of a table; None for a store at a URL."""
+        return None if self._local is None else self._local / table.name
+
+    def damaged(self, table: Table) -> list[str]:
+        """Return the damaged files of a table, with the reasons. It reads all of them. Raise StoreError."""
+        return damaged(self.delta(table), self.folder(table)) if self.has(table) else []
 
     def has(self, table: Table) -> bool:
         """Return whether the store has the table: one of an earlier version may lack it."""
@@ -111,8 +120,9 @@ class Store:
         fields = [table.schema.field(name) for name in (columns or table.schema.names)]
         if not self.has(table):
             return pa.schema(fields).empty_table()
-        with self._errors():
-            data = DeltaTable(self.at(table)).to_pyarrow_dataset()
+        newest = self.delta(table)
+        with self._errors(table):
+            data = newest.to_pyarrow_dataset(filesystem=file_system(newest, self.folder(table)))
             present = [field.name for field in fields if field.name in data.schema.names]
             stored = data.to_table(columns=present, filter=where)
         return pa.table(
@@ -125,49 +135,55 @@ class Store:
 
     def rows(self, table: Table) -> int:
         """Return the number of rows of a table, from its log alone. Raise StoreError."""
+        newest = self.delta(table)
         with self._errors():
-            return int(DeltaTable(self.at(table)).count())
+            return int(newest.count())
 
-    def add(self, rows: Rows) -> dict[str, int]:
+    def add(self, rows: Rows, *, on_any_day: bool = False) -> dict[str, int]:
         """Add the rows whose keys are not there yet; return by table how many were added.
 
-        The table `runs` is written last: a publication that was ended half way is completed by the next one. Raise
+        With `on_any_day` a row is also there if the store has it on another day, which takes a look at all days. The
+        table `runs` is written last: a publication that was ended half way is completed by the next one. Raise
         StoreError.
         """
+
+        def key(table: Table) -> Sequence[str]:
+            return [name for name in table.key if not (on_any_day and name == "date")]
+
         order = sorted(TABLES, key=lambda each: each is RUNS)
-        return {table.name: self._merge(table, rows[table.name]) for table in order if rows.get(table.name)}
+        return {each.name: self._merge(each, rows[each.name], key(each)) for each in order if rows.get(each.name)}
 
-    def _merge(self, table: Table, rows: Sequence[Mapping[str, Any]]) -> int:
-        data = pa.Table.from_pylist(list(rows), schema=table.schema.remove_metadata())
-        same = " and ".join(f"t.{name} = s.{name}" for name in table.key)
+    def _merge(self, table: Table, rows: Sequence[Mapping[str, Any]], key: Sequence[str]) -> int:
+        different = {tuple(row[name] for name in key): row for row in reversed(rows)}
+        data = pa.Table.from_pylist(list(reversed(different.values())), schema=table.schema.remove_metadata())
 
-        def merge() -> int:
-            delta = DeltaTable(self.at(table))
-            merging = delta.merge(data, predicate=same, source_alias="s", target_alias="t")
+        def merge(newest: DeltaTable) -> int:
+            _refuse_to_drop(data, newest, self.at(table))
+            same = " and ".join(f"t.{name} = s.{name}" for name in key)
+            merging = newest.merge(
+                data, predicate=same, source_alias="s", target_alias="t", commit_properties=ON_READ_VERSION
+            )
             return int(merging.when_not_matched_insert_all().execute()["num_target_rows_inserted"])
 
-        return self.patiently(merge)
+        return self.commit(table, merge)
 
-    def patiently(self, write: Callable[[], _T]) -> _T:
-        """Return what a write returns; try again while other writers come first. Raise StoreError."""
-        until = time.monotonic() + WRITE_TIMEOUT
-        with self._errors():
-            for attempt in range(1_000_000):
-                try:
-                    return write()
-                except CommitFailedError:
-                    if time.monotonic() > until:
-                        raise
-                    time.sleep(random.uniform(0, min(0.05 * 2**attempt, 2.0)))
-        raise AssertionError("unreachable: the loop returns or raises")
+    def commit(self, table: Table, write: Callable[[DeltaTable], _T]) -> _T:
+        """Return what a write returns, which gets the newest version of a table and commits on no later one.
+
+        It is tried again while other writers come first. Raise DamagedStore, StoreError.
+        """
+        with self._errors(table):
+            return commit(lambda: self.delta(table), write)
 
     def check_versions(self) -> None:
-        """Raise NewerStore if a table is newer than this code."""
+        """Raise NewerStore if a table is newer than this code, UnknownFeature if it cannot read one."""
         for table in TABLES:
             try:
-                version = _version(DeltaTable(self.at(table)))
+                newest = DeltaTable(self.at(table))
             except TableNotFoundError:
                 continue
+            refuse_unknown_features(newest, self.at(table))
+            version = _version(newest)
             if version > table.version:
                 raise NewerStore(
                     f"the table {table.name} of {self.address} has version {version}, and this fencepost knows up to "
@@ -177,8 +193,16 @@ class Store:
     def _prepare(self, table: Table) -> None:
         """Make the table, or add the columns that it lacks."""
 
-        def write() -> None:
-            if not DeltaTable.is_deltatable(self.at(table)):
+        def extend(newest: DeltaTable) -> None:
+            if _version(newest) < table.version:
+                present = {field.name for field in newest.schema().fields}
+                fields = [field for field in table.schema if field.name not in present]
+                if fields:
+                    newest.alter.add_columns([_delta_field(field) for field in fields])
+                newest.alter.set_table_properties({VERSION: str(table.version)}, raise_if_not_exists=False)
+
+        if not self.has(table):
+            try:
                 DeltaTable.create(
                     self.at(table),
                     schema=table.schema,
@@ -189,16 +213,10 @@ class Store:
                     configuration={VERSION: str(table.version)},
                     raise_if_key_not_exists=False,
                 )
-                return
-            delta = DeltaTable(self.at(table))
-            if _version(delta) < table.version:
-                present = {field.name for field in delta.schema().fields}
-                fields = [field for field in table.schema if field.name not in present]
-                if fields:
-                    delta.alter.add_columns([_delta_field(field) for field in fields])
-                delta.alter.set_table_properties({VERSION: str(table.version)}, raise_if_not_exists=False)
-
-        self.patiently(write)
+            except CommitFailedError:
+                if not self.has(table):  # else another process made it meanwhile
+                    raise
+        self.commit(table, extend)
 
     def _foreign(self) -> str:
         """Return what is at the address of a store that is to be made, in words; empty if nothing is.
@@ -220,24 +238,20 @@ class Store:
         return "it has no table `runs`; a folder of runs is published into a store: `fencepost publish`"
 
     @contextmanager
-    def _errors(self) -> Iterator[None]:
-        """Raise StoreError for the errors of the library and of the system."""
+    def _errors(self, table: Table | None = None) -> Iterator[None]:
+        """Raise StoreError for the errors of the library and of the system; DamagedStore if files of the table are."""
         try:
             yield
         except StoreError:
             raise
-        except (DeltaError, OSError, pa.ArrowException) as error:
-            raise StoreError(self._in_words(str(error) or type(error).__name__)) from error
-
-    def _in_words(self, error: str) -> str:
-        if "No space left on device" in error or "os error 28" in error or "Disk quota exceeded" in error:
-            return (
-                f"no space is left in {self.address}: make room and publish again; what was committed is whole, and "
-                f"`fencepost results check` shows it"
-            )
-        if "Permission denied" in error or "os error 13" in error or "Read-only file system" in error:
-            return f"{self.address} is not writable for this user: {_first_line(error)}"
-        return f"{self.address} cannot be used: {_first_line(error)}"
+        except Exception as error:
+            # What the library runs queries with raises nothing more special.
+            if not isinstance(error, DeltaError | OSError | pa.ArrowException) and type(error) is not Exception:
+                raise
+            may_be_damaged = table is not None and not isinstance(error, CommitFailedError)
+            if table is not None and may_be_damaged and (found := self.damaged(table)):
+                raise DamagedStore(table.name, found) from error
+            raise StoreError(in_words(self.address, error)) from error
 
 
 def _is_new_table(path: Path) -> bool:
@@ -257,5 +271,12 @@ def _delta_field(field: pa.Field) -> Any:
     return schema.fields[0]
 
 
-def _first_line(error: str) -> str:
-    return error.strip().splitlines()[0]
+def _refuse_to_drop(data: pa.Table, table: DeltaTable, name: str) -> None:
+    """Raise StoreError if a merge would leave out values, as it does with those of columns that the table lacks."""
+    present = {field.name for field in table.schema().fields}
+    if lost := [
+        column for column in data.schema.names if column not in present and data[column].null_count < len(data)
+    ]:
+        raise StoreError(
+            f"the table {name} is of an earlier version and lacks {', '.join(lost)}: `fencepost publish` adds them"
+        )

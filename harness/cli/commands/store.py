@@ -72,7 +72,7 @@ class TrendsOptions(CommandOptions):
     test, the rules, and all timings. A folder of runs is published into a temporary store first. docs/trends.md
     explains what is shown.
 
-    Exit codes: 0 mined, 2 Spark or the store failed, 64 no store.
+    Exit codes: 0 mined, 2 Spark or the store failed, 64 no store, 65 damaged files in it.
 
     [bold]Examples[/bold]
       fencepost trends store
@@ -175,13 +175,18 @@ class ExpireOptions(CommandOptions):
 class CheckOptions(CommandOptions):
     """Read every row of a store, and report what is damaged, double or half published.
 
-    Exit codes: 0 whole, 2 damaged, 64 no store.
+    Damaged files are named; they come back from a backup only. Rows that are there twice are removed by --repair: those
+    of one key, and runs from reports that an earlier version imported again.
 
-    [bold]Example[/bold]
+    Exit codes: 0 whole, 2 double or half published, 64 no store, 65 damaged files.
+
+    [bold]Examples[/bold]
       fencepost results check store
+      fencepost results check store --repair
     """
 
     address: StoreArgument
+    repair: Annotated[bool, typer.Option("--repair", help="Remove what is there twice first.")] = False
     as_json: Json = False
 
     def perform(self) -> int:

@@ -6,8 +6,10 @@ from pathlib import Path
 import pytest
 from pyspark.sql import SparkSession
 
-from fencepost.results.mining.jobs import JOBS, Scope, read_evidence, run_jobs
+from fencepost.results.mining.jobs import JOBS, Scope, naming_damage, read_evidence, run_jobs
+from fencepost.results.store.errors import DamagedStore
 from fencepost.results.store.store import Store
+from fencepost.results.store.tables import FINDINGS
 from tests.results.store.stores import NOW, finding, run
 
 pytestmark = pytest.mark.integration
@@ -32,3 +34,16 @@ def test_only_runs_of_the_scope_are_read(spark: SparkSession, tmp_path: Path) ->
     assert [row["run_id"] for row in evidence.runs.collect()] == ["new"]
     assert [row["run_id"] for row in evidence.findings.collect()] == ["new"]
     assert [row["state"] for row in JOBS["coverage"](evidence).collect()] == ["never exercised"]
+
+
+def test_a_damaged_file_is_named_and_not_passed_over(spark: SparkSession, tmp_path: Path) -> None:
+    store = Store.create(str(tmp_path / "store"))
+    store.add({"runs": [run("a"), run("b", 3)], "findings": [finding("a"), finding("b", 3)]})
+    file = Path(min(store.files(FINDINGS)))
+    content = file.read_bytes()
+    file.write_bytes(content[:100] + b"\xff" * 200 + content[300:])
+    with pytest.raises(DamagedStore, match=f"table findings is damaged: .*{file.name}"), naming_damage(store):
+        read_evidence(spark, store, Scope(NOW)).findings.collect()
+    file.write_bytes(b"")
+    with pytest.raises(DamagedStore, match=f"table findings is damaged: .*{file.name} has 0 bytes"):
+        read_evidence(spark, store, Scope(NOW))

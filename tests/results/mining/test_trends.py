@@ -100,6 +100,16 @@ def test_a_folder_of_runs_is_mined_without_a_store(tmp_path: Path, copy_run: Cop
     assert "out" not in [each for state in FolderState for each in again.names(state)]
 
 
+@pytest.mark.integration
+def test_a_damaged_file_ends_with_65(tmp_path: Path) -> None:
+    store = Store.create(str(tmp_path / "store"))
+    store.add({RUNS.name: [run("a")]})
+    [file] = store.files(RUNS)
+    Path(file).write_bytes(b"")
+    done = mine("trends", store.name)
+    assert (done.returncode, f"{Path(file).name} has 0 bytes" in done.stderr) == (65, True)
+
+
 def test_without_a_store_and_without_runs_the_message_says_how_to_make_one(
     fencepost: Fencepost, tmp_path: Path
 ) -> None:

@@ -5,11 +5,13 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
+import pytest
+
 from fencepost.results.store.builds import CommitFrom, Reading
-from fencepost.results.store.imports import Origin, rows_of, without_known
+from fencepost.results.store.check import check
+from fencepost.results.store.imports import Origin, add_new
 from fencepost.results.store.junit import read_junit
-from fencepost.results.store.maintenance import check
-from fencepost.results.store.store import Store
+from fencepost.results.store.store import Rows, Store
 from fencepost.results.store.tables import FINDINGS, RUNS
 
 JUNIT = """<?xml version="1.0"?>
@@ -31,8 +33,7 @@ UNDATED = (
 
 
 def add(store: Store, folder: Path, origin: Origin, reading: Reading = Reading()) -> int:  # noqa: B008
-    found = without_known(read_junit(folder, reading), "junit", origin.target, store)
-    return store.add(rows_of(found, "junit", origin)).get("runs", 0)
+    return add_new(read_junit(folder, reading), "junit", origin, store)
 
 
 def test_files_that_are_no_junit_results_are_named(tmp_path: Path) -> None:
@@ -71,6 +72,30 @@ def test_a_file_without_times_is_added_once_whatever_its_own_time(tmp_path: Path
         os.utime(path, (day * 86_400 + 1_700_000_000,) * 2)
         added.append(add(store, path, Origin()))
     assert added == [1, 0] and not any(state.problems for state in check(store))
+
+
+def test_importers_of_copies_with_other_times_at_once_add_one_run(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    copies = [tmp_path / name / "TEST-a.xml" for name in ("one", "two")]
+    for day, copy in enumerate(copies, start=1):
+        copy.parent.mkdir()
+        copy.write_text(UNDATED)
+        os.utime(copy, (day * 86_400 + 1_700_000_000,) * 2)
+    store = Store.create(str(tmp_path / "store"))
+    added: list[int] = []
+    real = Store.add
+
+    def overtaken(self: Store, rows: Rows, *, on_any_day: bool = False) -> dict[str, int]:
+        if rows.get("runs") and not added:
+            added.append(0)  # the other importer begins here: the store has nothing yet
+            added[0] = add(Store(store.address), copies[1], Origin())
+        return real(self, rows, on_any_day=on_any_day)
+
+    monkeypatch.setattr(Store, "add", overtaken)
+    assert [add(store, copies[0], Origin()), *added] == [0, 1]
+    assert [state.rows for state in check(store) if state.rows] == [1, 1]
+    assert not any(state.problems for state in check(store))
 
 
 def test_copies_do_no_damage(tmp_path: Path) -> None:

@@ -1,4 +1,4 @@
-"""Old runs expire with exceptions, small files are joined, and damage is found."""
+"""Old runs expire with exceptions, and small files are joined."""
 
 from __future__ import annotations
 
@@ -9,13 +9,12 @@ from datetime import timedelta
 from pathlib import Path
 
 import pytest
-from deltalake import DeltaTable, write_deltalake
-from deltalake.exceptions import CommitFailedError
 
 from fencepost.results.store import maintenance
-from fencepost.results.store.maintenance import check, compact, expire, expiry, join_files
+from fencepost.results.store.check import check
+from fencepost.results.store.maintenance import compact, expire, expiry
 from fencepost.results.store.store import Store
-from fencepost.results.store.tables import FINDINGS, RUNS, TABLES
+from fencepost.results.store.tables import FINDINGS, RUNS
 from tests.results.store.stores import NOW, finding, run
 
 AGE = timedelta(days=180)
@@ -98,26 +97,6 @@ def test_compaction_joins_files_and_loses_no_row(store: Store) -> None:
     assert store.add({"runs": [run("run-2")]})["runs"] == 0
 
 
-def test_of_two_compactions_that_overlap_one_is_refused_and_no_row_is_double(store: Store) -> None:
-    for n in range(4):
-        store.add({"runs": [run(f"run-{n}")]})
-    first, second = store.delta(RUNS), store.delta(RUNS)
-    join_files(first)
-    with pytest.raises(CommitFailedError):
-        join_files(second)
-    assert store.read(RUNS).num_rows == 4
-
-
-def test_a_compaction_beside_a_publication_is_refused_and_loses_nothing(store: Store) -> None:
-    for n in range(4):
-        store.add({"runs": [run(f"run-{n}")]})
-    early = store.delta(RUNS)
-    store.add({"runs": [run("meanwhile")]})
-    with pytest.raises(CommitFailedError):
-        join_files(early)
-    assert store.read(RUNS).num_rows == 5
-
-
 COMPACTING = """
 import sys
 from fencepost.harness.cli.commands.store import CompactOptions
@@ -164,28 +143,3 @@ def test_files_that_are_large_are_left_as_they_are(store: Store, monkeypatch: py
         store.add({"runs": [run(f"run-{n}")]})
     [runs] = [each for each in compact(store) if each.table == "runs"]
     assert (runs.before, runs.after) == (2, 2)
-
-
-def test_a_whole_store_has_no_problem(store: Store) -> None:
-    store.add({"runs": [run("a")], "findings": [finding("a")]})
-    states = list(check(store))
-    assert [state.table for state in states] == [table.name for table in TABLES]
-    assert [state.problems for state in states if state.problems] == []
-
-
-def test_a_lost_file_a_double_row_and_half_a_publication_are_found(store: Store) -> None:
-    store.add({"runs": [run("a")], "findings": [finding("a"), finding("b")]})
-    store.add({"plans": [_plan("a")]})
-    write_deltalake(store.at(RUNS), DeltaTable(store.at(RUNS)).to_pyarrow_table(), mode="append")
-    [file] = store.delta(next(each for each in TABLES if each.name == "plans")).file_uris()
-    Path(file).unlink()
-    problems = {state.table: state.problems for state in check(store) if state.problems}
-    assert set(problems) == {"runs", "findings", "plans"}
-    assert "1 rows have the key of another row" in problems["runs"]
-    assert "publish them again" in problems["findings"][0] and "for example b" in problems["findings"][0]
-
-
-def _plan(name: str) -> dict[str, object]:
-    row = finding(name)
-    head = {key: row[key] for key in ("date", "run_id", "test", "target", "backend", "verdict", "started_at", "row")}
-    return {**head, "plan_hash": "p", "steps": 1, "plan": "format: x"}

@@ -7,11 +7,13 @@ file, a folder that is no run. A change of the tables adds an archive, and no ar
 from __future__ import annotations
 
 import shutil
+from contextlib import nullcontext
 from pathlib import Path
 
 import pytest
 
-from fencepost.results.store.maintenance import check
+from fencepost.results.store.check import check
+from fencepost.results.store.errors import StoreError
 from fencepost.results.store.store import Store
 from fencepost.results.store.tables import FAULTS, FINDINGS, KEPT_ASIDE, REQUIREMENTS, RUNS, TABLES
 from tests.results.store.stores import run
@@ -54,3 +56,10 @@ def test_new_runs_are_added_to_it(store: Store) -> None:
     extended = Store.create(store.address)
     assert extended.add({"runs": [run("new")]}) == {"runs": 1}
     assert extended.read(RUNS).num_rows == 4
+
+
+def test_values_of_columns_that_an_earlier_store_lacks_are_not_dropped(store: Store) -> None:
+    lacks_them = store.version(RUNS) < RUNS.version
+    with pytest.raises(StoreError, match=r"lacks .*: `fencepost publish` adds them") if lacks_them else nullcontext():
+        store.add({"runs": [run("new", duration_unknown=True, report="0123456789abcdef")]})
+    assert store.read(RUNS).num_rows == (3 if lacks_them else 4)

@@ -9,7 +9,8 @@ from typing import Annotated
 import pytest
 from deltalake import DeltaTable
 
-from fencepost.results.store.store import VERSION, NewerStore, NotAStore, Store, StoreError
+from fencepost.results.store.errors import NewerStore, NotAStore, StoreError
+from fencepost.results.store.store import VERSION, Store
 from fencepost.results.store.tables import FINDINGS, RUNS, TABLES, column
 from tests.results.store.stores import finding, run
 
@@ -105,7 +106,7 @@ def test_a_damaged_table_is_an_error_of_the_store(store: Store) -> None:
     store.add({"runs": [run("a")]})
     [file] = DeltaTable(store.at(RUNS)).file_uris()
     Path(file).write_bytes(b"torn")
-    with pytest.raises(StoreError, match="cannot be used"):
+    with pytest.raises(StoreError, match="the table runs is damaged"):
         store.read(RUNS)
 
 
