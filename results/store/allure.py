@@ -6,6 +6,8 @@
 | failed, broken | violation |
 | unknown | inconclusive |
 | skipped, none | none: it did not run |
+
+A test of fencepost has its verdict at the begin of its message, also where it is in quarantine and therefore skipped.
 """
 
 from __future__ import annotations
@@ -33,10 +35,13 @@ _STATUS: Final = {
     "broken": ("violation", "error"),
 }
 _UNKNOWN: Final = ("inconclusive", "unknown")
+_OWN: Final = re.compile(
+    r"(?:XFAIL[^\n]*\n\n)?fencepost\.(Violation|Infrastructure|Inconclusive): |Skipped: (inconclusive): "
+)
 _ADDRESS: Final = re.compile(r"\b0x[0-9a-fA-F]{4,}\b")
 LOST: Final = {
     "allure-vitest": "retries: one result for all attempts",
-    "allure-jest": "failures of hooks: a test that passed, and then its hook failed, is a pass",
+    "allure-jest": "failures of hooks around several tests: their tests are what they were without them",
     "allure-mocha": "failures of hooks: they have no result",
     "allure-pytest": "tests of a worker that crashed: they have no result",
 }
@@ -57,6 +62,7 @@ def read_allure(folder: Path, reading: Reading = Reading()) -> Imported:  # noqa
     """Return the results of all `*-result.json` files below a folder (or of one file)."""
     imported = Imported()
     builds = Builds(folder, reading.commit_from)
+    hooks = dict(_failed_hooks(folder))
     results: dict[str, _Result] = {}
     skipped: dict[str, Path] = {}
     for path in [folder] if folder.is_file() else sorted(folder.rglob("*-result.json")):
@@ -65,10 +71,10 @@ def read_allure(folder: Path, reading: Reading = Reading()) -> Imported:  # noqa
             uuid = str(value["uuid"])
             if uuid in results or uuid in skipped:
                 imported.copies[path] = f"a copy of {results[uuid].path if uuid in results else skipped[uuid]}"
-            elif value.get("status") in (None, "", "skipped"):
+            elif value.get("status") in (None, "", "skipped") and not _own_verdict(value):
                 skipped[uuid] = path
             else:
-                results[uuid] = _result(value, path, builds)
+                results[uuid] = _result(_with_hook(value, hooks.get(uuid)), path, builds)
         except (OSError, ValueError, KeyError, TypeError, AttributeError, RecursionError, OverflowError) as error:
             imported.unreadable[path] = f"no field {error}" if isinstance(error, KeyError) else str(error)
     imported.skipped = len(skipped)
@@ -79,6 +85,8 @@ def read_allure(folder: Path, reading: Reading = Reading()) -> Imported:  # noqa
 
 def _result(value: Mapping[str, Any], path: Path, builds: Builds) -> _Result:
     verdict, kind = _STATUS.get(str(value["status"]), _UNKNOWN)
+    if own := _own_verdict(value):
+        verdict, kind = own, "failure" if own == "violation" else "error"
     details = value.get("statusDetails") or {}
     shown = [each for each in value.get("parameters") or () if each.get("mode") != "hidden"]
     parameters = {str(each["name"]): MASKED if each.get("mode") == "masked" else str(each["value"]) for each in shown}
@@ -110,6 +118,33 @@ def _result(value: Mapping[str, Any], path: Path, builds: Builds) -> _Result:
     return _Result(case, str(value.get("historyId") or ""), f"allure-{framework}" if framework else "Allure", path)
 
 
+def _own_verdict(value: Mapping[str, Any]) -> str:
+    """Return the verdict of a run of fencepost that did not pass; empty for any other test."""
+    found = _OWN.match(str((value.get("statusDetails") or {}).get("message") or ""))
+    return (found[1] or found[2]).lower() if found else ""
+
+
+def _failed_hooks(folder: Path) -> Iterator[tuple[str, dict[str, Any]]]:
+    """Yield the tests of which the own hook failed, with the status and the details of that hook.
+
+    Some adapters write it only into the container around the test, and the test as it was before.
+    """
+    for path in sorted(folder.rglob("*-container.json")) if folder.is_dir() else ():
+        try:
+            container = json.loads(path.read_text(encoding="utf-8"))
+            [test] = container.get("children") or (None,)
+            hooks = [*(container.get("befores") or ()), *(container.get("afters") or ())]
+            failed = next((each for each in hooks if each.get("status") in ("failed", "broken")), None)
+        except (OSError, ValueError, AttributeError):
+            continue  # several tests, or no container
+        if test is not None and failed is not None:
+            yield str(test), {"status": failed["status"], "statusDetails": failed.get("statusDetails") or {}}
+
+
+def _with_hook(value: dict[str, Any], hook: dict[str, Any] | None) -> dict[str, Any]:
+    return value if hook is None or value.get("status") != "passed" else value | hook
+
+
 def _numbered(results: Iterable[_Result]) -> Iterator[Case]:
     """Yield the executions with their attempts: those of one test in one launch, each after one that did not pass.
 
@@ -125,11 +160,17 @@ def _numbered(results: Iterable[_Result]) -> Iterator[Case]:
         test = each.case.test + (mark if len(histories[each.case.test]) > 1 else "")
         tests[test].append(replace(each.case, test=test, report=launch))
     for executions in tests.values():
-        before: Case | None = None
+        run: list[Case] = []
         for case in executions:
-            is_retry = before is not None and before.report == case.report and before.verdict != "pass"
-            before = replace(case, attempt=before.attempt + 1 if before is not None and is_retry else 1)
-            yield before
+            if run and (run[-1].report != case.report or run[-1].verdict == "pass"):
+                yield from _attempts(run)
+                run = []
+            run.append(case)
+        yield from _attempts(run)
+
+
+def _attempts(run: Sequence[Case]) -> Iterator[Case]:
+    return (replace(case, attempt=number, attempts=len(run)) for number, case in enumerate(run, start=1))
 
 
 def _launches(cases: Sequence[Case]) -> Iterator[str]:

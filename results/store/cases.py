@@ -22,8 +22,8 @@ class Case:
     """One execution of a test.
 
     `key` is its identity in its format, `report` that of the report it is in, `kind` and `message` are of a failure,
-    `headline` is the line of the message that says what failed. `seconds` is None where it is not known; `is_dated` is
-    False where `started` is the time of the file, for want of another.
+    `headline` is the line of the message that says what failed. It is one of so many `attempts` of one run. `seconds`
+    is None where it is not known; `is_dated` is False where `started` is the time of the file, for want of another.
     """
 
     key: str
@@ -36,12 +36,14 @@ class Case:
     started: datetime
     seconds: float | None
     attempt: int = 1
+    attempts: int = 1
     kind: str = ""
     message: str = ""
     headline: str = ""
     parameters: Mapping[str, str] = field(default_factory=dict)
     is_dated: bool = True
     build: Build = field(default_factory=Build)
+    runner: str | None = None
 
 
 @dataclass(frozen=True)

@@ -103,6 +103,8 @@ def rows_of(imported: Imported, source: str, origin: Origin) -> dict[str, list[R
             title=case.title,
             run=case.file,
             attempt=case.attempt,
+            runner=case.runner,
+            attempts=case.attempts if case.attempts > 1 else None,
             parameters=dict(case.parameters) or None,
             commit=build.commit,
             branch=build.branch,

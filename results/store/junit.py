@@ -14,7 +14,7 @@ from xml.etree.ElementTree import Element
 
 from fencepost.results.store.builds import Builds, Reading
 from fencepost.results.store.cases import Build, Case, Imported, Recognized
-from fencepost.results.store.dialects import dialect_of
+from fencepost.results.store.dialects import UNKNOWN, dialect_of
 from fencepost.results.store.dialects.dialect import Dialect, Execution, ReportFile, TestCase
 from fencepost.results.store.headline import headline, last_line, says_nothing
 from fencepost.results.store.reported_times import in_zone, seconds, time_stamp
@@ -97,7 +97,7 @@ def _read_file(file: _File, zone: tzinfo | None, imported: Imported) -> None:
             if before is not None:  # attempts follow each other, also where only their suite has a time
                 after = timedelta(0) if execution.stamp else timedelta(seconds=before.seconds or 0)
                 started = max(started, before.started + max(after, timedelta(microseconds=1)))
-            before = _case(file, test, number, execution, started, is_dated=stamp is not None)
+            before = _case(file, test, (number, len(executions)), execution, started, is_dated=stamp is not None)
             imported.cases.append(before)
     imported.skipped += skipped
     imported.zoneless += zoneless
@@ -139,8 +139,12 @@ def _inherited(case: TestCase, *, is_last: bool) -> datetime | None:
     return next(filter(None, (time_stamp(each.get("timestamp")) for each in elements)), None)
 
 
-def _case(file: _File, test: str, number: int, execution: Execution, started: datetime, *, is_dated: bool) -> Case:
+def _case(
+    file: _File, test: str, place: tuple[int, int], execution: Execution, started: datetime, *, is_dated: bool
+) -> Case:
+    """Return a case; `place` is its number among the attempts of its run, and the number of these."""
     case = execution.case
+    number, attempts = place
     message, line = _words(execution) if execution.kind else ("", "")
     return Case(
         key=f"{file.digest} {test} {number}",
@@ -149,15 +153,17 @@ def _case(file: _File, test: str, number: int, execution: Execution, started: da
         suite=next((name for each in reversed(case.suites) if (name := each.get("name"))), None),
         title=case.name or case.classname or "(no name)",
         file=file.path.name,
-        verdict="violation" if execution.kind else "pass",
+        verdict=execution.verdict or ("violation" if execution.kind else "pass"),
         started=started,
         seconds=seconds(execution.time),
         attempt=number,
+        attempts=attempts,
         kind=execution.kind,
         message=message,
         headline=line,
         is_dated=is_dated,
         build=file.build(case),
+        runner=None if file.dialect is UNKNOWN else file.dialect.runner,
     )
 
 

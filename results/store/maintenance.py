@@ -97,8 +97,9 @@ def expiry(store: Store, older_than: timedelta, now: datetime | None = None, las
     """
     limit = (now or datetime.now(UTC)) - older_than
     columns = ["date", "run_id", "test", "target", "backend", "verdict", "started_at", "plan_hash", "campaign"]
-    runs = store.read(RUNS, [*columns, "left_out"])
-    newest_first = runs.take(pc.sort_indices(runs, [("started_at", "descending"), ("run_id", "ascending")]))
+    runs = store.read(RUNS, [*columns, "left_out", "report", "attempt", "attempts"])
+    order = [("started_at", "descending"), ("attempt", "descending"), ("run_id", "ascending")]
+    newest_first = runs.take(pc.sort_indices(runs, order))
     seen: dict[tuple[str, str, str], int] = defaultdict(int)
     passes: dict[tuple[str, str, str], int] = defaultdict(int)
     """Passes since the last other verdict, read from the newest run back; only the newest row of passes counts."""
@@ -106,8 +107,14 @@ def expiry(store: Store, older_than: timedelta, now: datetime | None = None, las
     passed_plans: set[tuple[str, str]] = set()
     expired: list[tuple[date, str]] = []
     kept_last = kept_evidence = 0
+    kept_runs: set[tuple[str | None, ...]] = set()
+    """Runs with several attempts, of which the earlier ones stay as long as the last one does."""
     for row in _rows(newest_first):
         test = row["test"], row["target"], row["backend"]
+        if row["attempt"] < (row["attempts"] or 1):
+            if (*test, row["report"]) not in kept_runs:
+                expired.append((row["date"], row["run_id"]))
+            continue
         plan = row["target"], row["plan_hash"]
         counts = row["left_out"] is None
         if counts and row["verdict"] == "pass" and test not in row_over:
@@ -120,14 +127,14 @@ def expiry(store: Store, older_than: timedelta, now: datetime | None = None, las
         if counts and row["verdict"] == "pass" and row["plan_hash"] is not None:
             passed_plans.add(plan)
         seen[test] += 1
-        if row["started_at"] >= limit:
-            continue
-        if counts and row["verdict"] == "violation" and not closed:
-            kept_evidence += 1
-        elif seen[test] <= last:
-            kept_last += 1
-        else:
+        is_old, is_evidence = row["started_at"] < limit, counts and row["verdict"] == "violation" and not closed
+        if is_old and not is_evidence and seen[test] > last:
             expired.append((row["date"], row["run_id"]))
+            continue
+        if row["attempts"]:
+            kept_runs.add((*test, row["report"]))
+        kept_evidence += is_old and is_evidence
+        kept_last += is_old and not is_evidence
     return Expiry(tuple(reversed(expired)), kept_last, kept_evidence)
 
 

@@ -88,6 +88,13 @@ class RunRow:
         "Report of an imported result, or launch of Allure: its results are of one build, also where it is not known.",
     ] = None
     duration_unknown: Annotated[bool | None, "Its report does not have the duration; duration_s is 0."] = None
+    attempts: Annotated[
+        int | None,
+        "Attempts of one run, each a row: the verdict of the last one is that of the run. Null for a run without.",
+    ] = None
+    runner: Annotated[str | None, "Runner of an imported result, where its report shows it: `pytest`, `Surefire`."] = (
+        None
+    )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -78,7 +78,7 @@ def _of_runs(name: str, row: type) -> Table:
     return Table(name, 1, row, pa.schema([*RUN, _ROW, *_columns(row)]), ("date", "run_id", "row"))
 
 
-RUNS: Final = Table("runs", 3, rows.RunRow, pa.schema([*RUN, *_columns(rows.RunRow)]), ("date", "run_id"))
+RUNS: Final = Table("runs", 4, rows.RunRow, pa.schema([*RUN, *_columns(rows.RunRow)]), ("date", "run_id"))
 FINDINGS: Final = _of_runs("findings", rows.FindingRow)
 FAULTS: Final = _of_runs("faults", rows.FaultRow)
 STATE_CHANGES: Final = _of_runs("state_changes", rows.StateChangeRow)

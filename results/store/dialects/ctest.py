@@ -9,6 +9,7 @@ _STATES = {"run", "fail", "disabled", "notrun"}
 
 class CTest(Dialect):
     runner = "CTest"
+    again = "ctest -R ^{name}$ --repeat until-fail:{times}"
     lost = (
         "repeats (--repeat until-pass): only the last is written",
         "tests that cannot run: they are written as skipped",

@@ -7,6 +7,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import PurePath
+from shlex import quote
 from typing import ClassVar, Final
 from xml.etree.ElementTree import Element
 
@@ -89,7 +90,8 @@ def _cases(element: Element, around: tuple[Element, ...]) -> Iterator[TestCase]:
 class Execution:
     """One execution of a test. `kind` is empty for a pass, `failure` has the message unless `message` does.
 
-    `time` and `stamp` are as the file has them for this execution; None where it does not.
+    `verdict` is there where the file says more than that it failed or did not. `time` and `stamp` are as the file has
+    them for this execution; None where it does not.
     """
 
     case: TestCase
@@ -98,6 +100,7 @@ class Execution:
     message: str = ""
     time: str | None = None
     stamp: str | None = None
+    verdict: str = ""
 
 
 class Dialect:
@@ -111,6 +114,11 @@ class Dialect:
     """Its time stamps without a zone are UTC."""
     lost: ClassVar[tuple[str, ...]] = ("whether a repeated name is a retry: each counts as a test of its own",)
     switch: ClassVar[str] = ""
+    again: ClassVar[str] = ""
+    """The command that runs one test `{times}` times; one that begins with `{once}` runs it once. Empty: not known.
+
+    It names the test by `{name}`, `{classname}`, `{all}` (both, dotted) or `{class_and_method}` (both, with a hash).
+    """
 
     def recognizes(self, report: ReportFile) -> bool:
         """Return whether the runner wrote the file. At most one dialect does."""
@@ -132,6 +140,20 @@ class Dialect:
     def runs(self, cases: Sequence[TestCase]) -> list[list[TestCase]]:
         """Return the testcases of one identity in one suite by test: those of one list are attempts of one test."""
         return [[case] for case in cases]
+
+    def rerun(self, classname: str, name: str, times: int) -> str | None:
+        """Return the shell command that runs a test so many times; None if the runner has none that is known."""
+        words = {
+            "name": name,
+            "classname": classname,
+            "all": f"{classname}.{name}",
+            "class_and_method": f"{classname}#{name}",
+        }
+        quoted = {key: quote(word) for key, word in words.items()}
+        command = self.again.format(once="", times=times, **quoted)
+        if times > 1 and self.again.startswith("{once}"):
+            command = f"for i in $(seq {times}); do {command}; done"
+        return command or None
 
     def is_skipped(self, case: TestCase) -> bool:
         """Return whether the test did not run. One that failed in a part, and skipped another, failed."""

@@ -12,6 +12,7 @@ _RETRIED = re.compile(r"Attempt #(\d+) Failed\.?\s+Retrying")
 
 class Ginkgo(Dialect):
     runner = "Ginkgo"
+    again = "ginkgo --focus {name} --repeat {times}"
     lost = ("durations of attempts, and why those failed that were retried", "the zone of the time stamps")
 
     def recognizes(self, report: ReportFile) -> bool:

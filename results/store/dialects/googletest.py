@@ -7,6 +7,7 @@ from fencepost.results.store.dialects.dialect import Dialect, ReportFile
 
 class GoogleTest(Dialect):
     runner = "GoogleTest"
+    again = "./PROGRAM --gtest_filter={all} --gtest_repeat={times}"
     lost = ("failures of SetUpTestSuite and TearDownTestSuite", "the zone of the time stamps")
     switch = "look at the exit code of the program beside its file"
 

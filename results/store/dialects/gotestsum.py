@@ -10,6 +10,7 @@ from fencepost.results.store.xml_reports import properties
 
 class Gotestsum(Dialect):
     runner = "gotestsum"
+    again = "go test {classname} -run ^{name}$ -count {times}"
     lost = ("the time at which a single test ran",)
 
     def recognizes(self, report: ReportFile) -> bool:

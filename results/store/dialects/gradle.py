@@ -9,6 +9,7 @@ from fencepost.results.store.dialects.dialect import Dialect, ReportFile, TestCa
 
 class Gradle(Dialect):
     runner = "Gradle"
+    again = "{once}gradle test --rerun --tests {all}"
     writes_utc = True
     lost = ()
     switch = ""

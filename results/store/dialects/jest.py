@@ -8,6 +8,7 @@ from fencepost.results.store.stable_path import stable
 
 class Jest(Dialect):
     runner = "jest-junit"
+    again = "{once}npx jest -t {name}"
     writes_utc = True
     lost = (
         "retries: only the last attempt is written",

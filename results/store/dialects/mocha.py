@@ -8,6 +8,7 @@ from fencepost.results.store.stable_path import stable
 
 class Mocha(Dialect):
     runner = "Mocha"
+    again = "{once}npx mocha -g {name}"
     writes_utc = True
     lost = ("retries: only the last attempt is written", "failures of hooks, as tests of their own")
 

@@ -7,6 +7,7 @@ from fencepost.results.store.dialects.dialect import Dialect, ReportFile
 
 class Nextest(Dialect):
     runner = "nextest"
+    again = "{once}cargo nextest run {name}"
     lost = ("ignored tests: they are not in the file",)
 
     def recognizes(self, report: ReportFile) -> bool:

@@ -11,6 +11,7 @@ _NO_CLASS = "test"
 
 class Node(Dialect):
     runner = "node --test"
+    again = "{once}node --test --test-name-pattern {name}"
     lost = (
         "a failure of a test that has subtests: it is a suite",
         "when the tests ran, before node 26: the time of the file counts",

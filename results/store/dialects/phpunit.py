@@ -7,6 +7,7 @@ from fencepost.results.store.dialects.dialect import Dialect, ReportFile, TestCa
 
 class PhpUnit(Dialect):
     runner = "PHPUnit"
+    again = "{once}vendor/bin/phpunit --filter {name}"
     lost = (
         "when the tests ran: the time of the file counts",
         "with --repeat, which executions are of one test: the whole tree is repeated, and numbered",

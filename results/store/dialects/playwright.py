@@ -11,6 +11,7 @@ _FILE = re.compile(r".*\.(?:spec|test|setup)\.[cm]?[jt]sx?")
 
 class Playwright(Dialect):
     runner = "Playwright"
+    again = "npx playwright test -g {name} --repeat-each {times}"
     lost = ("retries, unless they are included", "the time at which a single test ran")
     switch = "includeRetries, includeProjectInTestName (PLAYWRIGHT_JUNIT_INCLUDE_RETRIES=1)"
 

@@ -7,6 +7,7 @@ from fencepost.results.store.dialects.dialect import Dialect, ReportFile, TestCa
 
 class Robot(Dialect):
     runner = "Robot Framework"
+    again = "{once}robot --test {name} TESTS"
     lost = ("after rebot --merge, when the tests ran", "the zone of the time stamps", "retries")
 
     def recognizes(self, report: ReportFile) -> bool:

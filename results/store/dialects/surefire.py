@@ -36,6 +36,7 @@ def retried_runs(cases: Sequence[TestCase]) -> list[list[TestCase]]:
 
 class Surefire(Dialect):
     runner = "Surefire"
+    again = "{once}mvn test -Dtest={class_and_method}"
     lost = (
         "when the tests ran: the time of the file counts",
         "durations of the attempts of a retried test but one",

@@ -9,6 +9,7 @@ from fencepost.results.store.dialects.dialect import Dialect, Execution, ReportF
 
 class Vitest(Dialect):
     runner = "Vitest"
+    again = "{once}npx vitest run -t {name}"
     lost = ("retries of a test that passed at last", "durations of attempts: the time is their sum")
 
     def recognizes(self, report: ReportFile) -> bool:

@@ -6,6 +6,8 @@ import json
 from pathlib import Path
 from typing import Any
 
+import pytest
+
 from fencepost.results.store.allure import read_allure
 from fencepost.results.store.builds import CommitFrom, Reading
 
@@ -85,6 +87,7 @@ def test_a_folder_that_was_never_emptied_holds_launches_and_not_attempts(tmp_pat
     allure(tmp_path, "again", "passed", 2 * day + 4000)
     found = read_allure(tmp_path)
     assert [case.attempt for case in found.cases] == [1, 2] * 3 + [1]
+    assert [case.attempts for case in found.cases] == [2] * 6 + [1]
     assert len({case.report for case in found.cases}) == 3
 
 
@@ -102,3 +105,40 @@ def test_the_commit_is_in_a_label_or_in_the_path(tmp_path: Path) -> None:
         for where in ("property:sha", "path:[0-9a-f]{4}")
     }
     assert commits == {"property:sha": "3c4d", "path:[0-9a-f]{4}": "1a2b"}
+
+
+def test_a_test_of_fencepost_keeps_its_verdict_also_in_quarantine(tmp_path: Path) -> None:
+    own = "fencepost.{}: it was said\nreport   x"
+    for name, status, message in (
+        ("a", "broken", own.format("Infrastructure")),
+        ("b", "broken", own.format("Inconclusive")),
+        ("c", "failed", own.format("Violation")),
+        ("d", "skipped", "XFAIL known\n\n" + own.format("Violation")),
+        ("e", "skipped", "Skipped: inconclusive: no fault was proven"),
+        ("f", "skipped", "Skipped: no disks"),
+    ):
+        allure(tmp_path, name, status, fullName=name, statusDetails={"message": message})
+    found = read_allure(tmp_path)
+    read_back = {case.test: case.verdict for case in found.cases}
+    assert read_back == {
+        "a": "infrastructure",
+        "b": "inconclusive",
+        "c": "violation",
+        "d": "violation",
+        "e": "inconclusive",
+    }
+    assert found.skipped == 1
+
+
+@pytest.mark.parametrize(("children", "verdict"), [(["a"], "violation"), (["a", "b"], "pass")])
+def test_a_test_that_passed_and_whose_own_hook_failed_is_no_pass(
+    tmp_path: Path, children: list[str], verdict: str
+) -> None:
+    for name in children:
+        allure(tmp_path, name, fullName=name)
+    hook = {"name": "afterEach", "status": "broken", "statusDetails": {"message": "the socket was still open"}}
+    container = {"uuid": "c", "children": children, "befores": [], "afters": [hook]}
+    (tmp_path / "c-container.json").write_text(json.dumps(container))
+    found = read_allure(tmp_path)
+    assert {case.verdict for case in found.cases} == {verdict}
+    assert {case.message for case in found.cases} == {"the socket was still open" if len(children) == 1 else ""}

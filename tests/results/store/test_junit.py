@@ -2,84 +2,17 @@
 
 from __future__ import annotations
 
-import os
-from datetime import UTC, datetime
-from itertools import pairwise
 from pathlib import Path
 from zoneinfo import ZoneInfo
 
 import pytest
 
 from fencepost.results.store.builds import CommitFrom, Reading
-from fencepost.results.store.cases import Case, Imported
+from fencepost.results.store.dialects import dialects
 from fencepost.results.store.junit import read_junit
+from tests.results.store.junit_files import AT, DAY, FAILURE, UNTOUCHED, case, folder, read, runner, verdicts
 
-DAY = datetime(2026, 11, 20, 8, tzinfo=UTC)
-UNTOUCHED = datetime(2026, 1, 2, tzinfo=UTC)
-AT = 'timestamp="2026-11-20T08:00:00Z"'
-
-
-@pytest.fixture
-def folder(tmp_path: Path) -> Path:
-    return tmp_path
-
-
-def read(folder: Path, text: str, name: str = "r.xml", reading: Reading = Reading()) -> Imported:  # noqa: B008
-    path = folder / name
-    path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_text(text)
-    os.utime(path, (UNTOUCHED.timestamp(), UNTOUCHED.timestamp()))
-    found = read_junit(folder, reading)
-    assert not found.unreadable
-    return found
-
-
-def runner(found: Imported) -> str:
-    [file] = found.files
-    return file.runner
-
-
-def verdicts(found: Imported) -> dict[str, str]:
-    """Return the verdicts of each test in the order of attempts: P and F."""
-    by_test: dict[str, list[Case]] = {}
-    for case in found.cases:
-        by_test.setdefault(case.test, []).append(case)
-    for cases in by_test.values():
-        assert [case.attempt for case in cases] == list(range(1, len(cases) + 1))
-        assert all(a.started < b.started for a, b in pairwise(cases))
-    return {test: "".join("FP"[case.verdict == "pass"] for case in cases) for test, cases in by_test.items()}
-
-
-def case(name: str, *, classname: str = "t", inside: str = "", more: str = 'time="0.5"') -> str:
-    return f'<testcase classname="{classname}" name="{name}" {more}>{inside}</testcase>'
-
-
-FAILURE = '<failure message="no"/>'
-
-
-def test_a_rerun_of_pytest_is_a_failed_attempt_also_where_attempts_are_apart(folder: Path) -> None:
-    body = case("flaky") + case("always") + case("once") + case("flaky") + case("always", inside=FAILURE)
-    found = read(folder, f'<testsuites><testsuite name="pytest" tests="3" {AT}>{body}</testsuite></testsuites>')
-    assert verdicts(found) == {"t::flaky": "FP", "t::always": "FF", "t::once": "P"}
-    assert "does not write why" in found.cases[0].message and runner(found) == "pytest"
-
-
-def test_a_repeat_that_pytest_counted_itself_is_no_rerun(folder: Path) -> None:
-    body = case("kept") * 2
-    assert verdicts(read(folder, f'<testsuite name="pytest" tests="2" {AT}>{body}</testsuite>')) == {"t::kept": "PP"}
-
-
-def test_a_failed_test_with_a_failed_teardown_is_one_execution(folder: Path) -> None:
-    body = case("both", inside=FAILURE) + case("both", inside='<error message="teardown"/>')
-    found = read(folder, f'<testsuite name="pytest" tests="2" {AT}>{body}</testsuite>')
-    assert verdicts(found) == {"t::both": "F"} and found.cases[0].message == "no"
-
-
-def test_failed_wins_over_skipped_and_the_subtest_says_why(folder: Path) -> None:
-    inside = '<skipped/><failure message="contains 1 failed subtest"/><failure message="cpu wrong"/>'
-    found = read(folder, f'<testsuite name="pytest" tests="3" {AT}>{case("parts", inside=inside)}</testsuite>')
-    assert verdicts(found) == {"t::parts": "F"} and found.skipped == 0
-    assert found.cases[0].message == "cpu wrong"
+__all__ = ["folder"]
 
 
 def test_an_error_is_a_failure(folder: Path) -> None:
@@ -367,3 +300,13 @@ def test_a_testcase_may_have_a_build_of_its_own(folder: Path) -> None:
 def test_a_wrong_place_of_commits_is_refused(text: str) -> None:
     with pytest.raises(ValueError, match=r"path:REGEX|regular expression"):
         CommitFrom.parse(text)
+
+
+def test_the_runner_is_kept_and_has_the_command_for_reruns(folder: Path) -> None:
+    found = read(folder, f'<testsuite name="pytest" tests="1" {AT}>{case("a", inside=FAILURE)}</testsuite>')
+    assert found.cases[0].runner == "pytest"
+    assert read(folder, f'<testsuite name="s" {AT}>{case("a")}</testsuite>').cases[0].runner is None
+    commands = {each.runner: each.rerun("org.Log", "it grows", 3) for each in dialects()}
+    assert commands["pytest"] == "for i in $(seq 3); do pytest -k 'it grows'; done"
+    assert commands["gotestsum"] == "go test org.Log -run ^'it grows'$ -count 3"
+    assert commands["ducktape"] is None

@@ -76,6 +76,16 @@ def test_a_violation_of_a_planted_defect_is_no_evidence(store: Store) -> None:
     assert expired(store) == {"planted"}
 
 
+def test_attempts_expire_with_their_run_and_are_one_of_the_last_runs(store: Store) -> None:
+    for days_ago in (201, 202, 203):
+        for attempt, verdict in ((1, "violation"), (2, "pass")):
+            started = days_ago - attempt / 100
+            name, report = f"{days_ago}-{attempt}", f"report {days_ago}"
+            row = run(name, started, verdict=verdict, attempt=attempt, attempts=2, report=report)
+            store.add({"runs": [row]})
+    assert expired(store, last=2) == {"203-1", "203-2"}
+
+
 def test_an_expired_run_is_gone_from_all_tables_and_the_others_are_not(store: Store) -> None:
     store.add(
         {"runs": [run("it's old", 300), run("new", 1)], "findings": [finding("it's old", 300), finding("new", 1)]}

@@ -61,5 +61,5 @@ def test_new_runs_are_added_to_it(store: Store) -> None:
 def test_values_of_columns_that_an_earlier_store_lacks_are_not_dropped(store: Store) -> None:
     lacks_them = store.version(RUNS) < RUNS.version
     with pytest.raises(StoreError, match=r"lacks .*: `fencepost publish` adds them") if lacks_them else nullcontext():
-        store.add({"runs": [run("new", duration_unknown=True, report="0123456789abcdef")]})
+        store.add({"runs": [run("new", runner="pytest")]})
     assert store.read(RUNS).num_rows == (3 if lacks_them else 4)
