@@ -39,9 +39,15 @@ def trends(options: TrendsOptions) -> int:
             check_folder(options.out)
         except NotOurs as error:
             raise UsageError(str(error)) from error
+    if options.base is not None and options.head is None:
+        raise UsageError("--base is what --head is compared with: name the branch with --head")
+    if options.head is not None and options.out is not None:
+        raise UsageError("--head prints a comparison and writes no pages: leave --out away")
     arguments = ["--top", str(options.top), *scope(options.since, options.target)]
     arguments += ["--json"] if options.as_json else ["--markdown"] if options.markdown else []
     arguments += ["--out", str(options.out)] if options.out else []
+    arguments += ["--base", options.base] if options.base else []
+    arguments += ["--head", options.head] if options.head else []
     if (found := _runs_in(options.store)) is not None:
         with tempfile.TemporaryDirectory(prefix="fencepost-store-") as scratch:
             address = str(Path(scratch) / "store")

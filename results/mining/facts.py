@@ -8,7 +8,7 @@ import json
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from datetime import UTC, date, datetime
 from functools import partial
 from pathlib import Path
@@ -17,9 +17,10 @@ from typing import Any, Final
 from pyspark.sql import Column, DataFrame, SparkSession
 from pyspark.sql import functions as F
 
-from fencepost.results.mining.identity import TEST
+from fencepost.results.mining.identity import TEST, of_run
 from fencepost.results.mining.jobs import JOBS, Evidence, Job
 from fencepost.results.mining.per_test import (
+    WEEK,
     costs,
     newest_runs,
     signatures_by_test,
@@ -65,8 +66,9 @@ class Facts:
     """The rows of all jobs by name, and those of the store as a whole. All values are those of JSON.
 
     - store: its address. since, target: the scope, None for everything. now: the end of the last week.
-    - totals: runs and violations (with those of left-out runs), tests, targets (names), first_at, last_at, left_out
-      (numbers of runs by reason).
+      no_run_since: that of the newest run, if no week before the present time has one; else None.
+    - totals: runs, attempts and those that are violations (with those of left-out runs), tests, targets (names),
+      first_at, last_at, left_out (numbers of runs by reason).
     - tests: scores, cost and newest change (`change`; None without one) of each test, at most MOST_TESTS, the most
       expensive first; `slug` names its page.
 
@@ -77,6 +79,7 @@ class Facts:
     since: str | None
     target: str | None
     now: str
+    no_run_since: str | None
     totals: Row
     tests: list[Row]
     rows: dict[str, list[Row]]
@@ -91,6 +94,7 @@ class Facts:
 
 def collect(evidence: Evidence, store: str, progress: Callable[[str], None] = lambda name: None) -> Facts:
     """Run all jobs and return what is shown of them. `progress` gets the name of each part that is done."""
+    evidence, no_run_since = _week_of_newest(evidence)
     runs = evidence.runs
     # Two at a time: Spark plans each query on one core, which takes longer than the query if there are few runs.
     with ThreadPoolExecutor(2) as pool:
@@ -129,10 +133,20 @@ def collect(evidence: Evidence, store: str, progress: Callable[[str], None] = la
         since,
         scope.target,
         scope.now.isoformat(),
+        no_run_since,
         totals.result(),
         _with_changes(tests, rows["change_points"]),
         rows,
     )
+
+
+def _week_of_newest(evidence: Evidence) -> tuple[Evidence, str | None]:
+    """Return the evidence with a last week that has runs, and since when there is none if it is not the present one."""
+    newest = evidence.runs.agg(F.max("started_at")).first()
+    at = newest[0].astimezone(UTC) if newest is not None and newest[0] is not None else None
+    if at is None or at >= evidence.scope.now - WEEK:
+        return evidence, None
+    return replace(evidence, scope=replace(evidence.scope, now=at)), at.isoformat()
 
 
 def _shown(job: Job, evidence: Evidence, most: int, order: Sequence[str]) -> DataFrame:
@@ -172,7 +186,8 @@ def _ordered(name: str) -> Column:
 
 def _totals(runs: DataFrame) -> Row:
     groups = runs.groupBy("target", "left_out").agg(
-        F.count("*").alias("runs"),
+        F.count(of_run(F.lit(1))).alias("runs"),
+        F.count("*").alias("attempts"),
         F.count(F.when(F.col("verdict") == "violation", 1)).alias("violations"),
         F.min("started_at").alias("first_at"),
         F.max("started_at").alias("last_at"),
@@ -184,6 +199,7 @@ def _totals(runs: DataFrame) -> Row:
             left_out[row["left_out"]] = left_out.get(row["left_out"], 0) + row["runs"]
     return {
         "runs": sum(row["runs"] for row in rows),
+        "attempts": sum(row["attempts"] for row in rows),
         "violations": sum(row["violations"] for row in rows),
         "tests": runs.select(*TEST).distinct().count(),
         "targets": sorted({row["target"] for row in rows}),

@@ -11,12 +11,22 @@ from pyspark.sql import functions as F
 
 from fencepost.results.mining.computed import computed
 from fencepost.results.mining.formulas import entropy, wilson
-from fencepost.results.mining.identity import HALTS, TARGET, TEST, build_of, counted, failed
+from fencepost.results.mining.identity import (
+    HALTS,
+    TARGET,
+    TEST,
+    build_of,
+    counted,
+    failed,
+    is_last_attempt,
+    is_retried_pass,
+    of_run,
+)
 
 SURE = 0.9
 """The posterior probability from which a test is called healthy, flaky or broken; below it is `unsure`."""
-_HEALTHY = (0.0003, 0.001, 0.003)
-_FLAKY = (0.01, 0.02, 0.03, 0.05, 0.07, 0.1, 0.15, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9)
+HEALTHY_RATES = (0.0003, 0.001, 0.003)
+FLAKY_RATES = (0.01, 0.02, 0.03, 0.05, 0.07, 0.1, 0.15, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9)
 _BROKEN = (0.002, 0.01, 0.03, 0.1, 0.3, 0.6, 0.95)
 """The grid: failure rates of healthy and of flaky tests, and shares of builds on which a test is broken."""
 _STATES = ("broken", "flaky", "healthy")
@@ -25,16 +35,20 @@ _EVIDENCE = ("partly", "partly_x", "partly_passed", "all_failed", "newest_n", "n
 _EXAMPLES = ("passed", "failed")
 """A run that passed and one that failed, of the newest plan that did both on one build."""
 _SUMS = ("unstable_plans", "failed_again", "passed_again")
+_RUNS = ("verdicts", "violations", "retried_passes", *HALTS, "unknown_builds")
+"""The counts of runs; all others are of attempts, which are what shows whether a test is flaky."""
 _GRID = [
     {
         "pi": pi,
         "p": p,
-        "log_prior": math.log((0.7 / len(_HEALTHY) if p in _HEALTHY else 0.3 / len(_FLAKY)) / len(_BROKEN)),
+        "log_prior": math.log(
+            (0.7 / len(HEALTHY_RATES) if p in HEALTHY_RATES else 0.3 / len(FLAKY_RATES)) / len(_BROKEN)
+        ),
         "log_p": math.log(p),
         "log_q": math.log(1 - p),
         "log_rest": math.log(1 - pi),
     }
-    for pi, p in product(_BROKEN, _HEALTHY + _FLAKY)
+    for pi, p in product(_BROKEN, HEALTHY_RATES + FLAKY_RATES)
 ]
 """The points, with the logarithms that each test needs of them."""
 
@@ -44,9 +58,11 @@ def flakiness(runs: DataFrame) -> DataFrame:
 
     Columns beside test, target, backend:
 
-    - runs, passes, violations, infrastructure, inconclusive: counts of verdicts. Only passes and violations count in
-      the scores; the others have their trends in `halts`.
+    - runs, passes, violations, infrastructure, inconclusive: counts of verdicts of runs, each that of its last
+      attempt. Only passes and violations count in the scores; the others have their trends in `halts`.
     - failure_rate, rate_low, rate_high: violations / (passes + violations), with Wilson's 95 % interval.
+    - retried_passes: the passes after attempts that failed. attempts, failed_attempts, attempt_failure_rate: the same
+      as for runs, of all attempts. What follows goes by attempts: one build, one plan, and another verdict.
     - flip_rate: neighbours in time with different verdicts / pairs of neighbours.
     - entropy: H = -p log2 p - (1-p) log2 (1-p) on each build, weighted by its runs; 0 if each build passed or failed
       as a whole.
@@ -70,16 +86,21 @@ def flakiness(runs: DataFrame) -> DataFrame:
     """
     tests = computed(_by_test(_by_build(_by_plan(runs))))
     n, x = F.col("n"), F.col("x")
-    low, high = wilson(x, n)
+    verdicts, violations = F.col("verdicts"), F.col("violations")
+    low, high = wilson(violations, verdicts)
     by_chance = F.exp(F.col("failed_again") * F.log(x / n) + F.col("passed_again") * F.log(1 - x / n))
     decides = F.when((x > 0) & (x < n), F.when(F.col("unstable_plans") > 0, 0.0).otherwise(1 / (1 + by_chance)))
     return _with_examples(_with_posterior(tests), runs).select(
         *TEST,
-        (n + F.col("infrastructure") + F.col("inconclusive")).alias("runs"),
-        (n - x).alias("passes"),
-        x.alias("violations"),
+        (verdicts + F.col("infrastructure") + F.col("inconclusive")).alias("runs"),
+        (verdicts - violations).alias("passes"),
+        "violations",
         *HALTS,
-        _rate(x, n).alias("failure_rate"),
+        "retried_passes",
+        n.alias("attempts"),
+        x.alias("failed_attempts"),
+        _rate(x, n).alias("attempt_failure_rate"),
+        _rate(violations, verdicts).alias("failure_rate"),
         low.alias("rate_low"),
         high.alias("rate_high"),
         _rate(F.col("flips"), F.col("pairs")).alias("flip_rate"),
@@ -120,10 +141,13 @@ def _by_plan(runs: DataFrame) -> DataFrame:
         F.when(build_of(TARGET).isNotNull(), F.xxhash64(build_of(TARGET)))
         .otherwise(F.xxhash64(F.coalesce("report", "run_id")))
         .alias("build"),
-        F.when(build_of(TARGET).isNull(), 1).alias("unknown_builds"),
+        of_run(F.when(build_of(TARGET).isNull(), 1)).alias("unknown_builds"),
         F.xxhash64("plan_hash").alias("plan"),
         failed().alias("failed"),
-        *(F.when(F.col("verdict") == name, 1).alias(name) for name in HALTS),
+        *(of_run(F.when(F.col("verdict") == name, 1)).alias(name) for name in HALTS),
+        of_run(failed()).alias("verdicts"),
+        of_run(F.when(failed() == 1, 1)).alias("violations"),
+        F.when(is_retried_pass(), 1).alias("retried_passes"),
     )
     paired = narrow.withColumn("flip", F.col("failed") != F.last("failed", ignorenulls=True).over(earlier))
     return paired.groupBy(*TEST, "build", "plan").agg(
@@ -131,7 +155,7 @@ def _by_plan(runs: DataFrame) -> DataFrame:
         F.coalesce(F.sum("failed"), F.lit(0)).alias("x"),
         F.count("flip").alias("pairs"),
         F.count(F.when(F.col("flip"), 1)).alias("flips"),
-        *(F.count(name).alias(name) for name in (*HALTS, "unknown_builds")),
+        *(F.count(name).alias(name) for name in _RUNS),
         F.max("started_at").alias("last_at"),
         F.max(F.when(F.col("failed") == 0, F.col("run"))).alias("passed"),
         F.max(F.when(F.col("failed") == 1, F.col("run"))).alias("failed"),
@@ -144,7 +168,7 @@ def _by_build(plans: DataFrame) -> DataFrame:
     unstable = (x > 0) & (x < n)
     unstable_at = F.when(unstable, F.col("last_at"))
     on_builds = plans.groupBy(*TEST, "build").agg(
-        *(F.sum(name).alias(name) for name in ("n", "x", "pairs", "flips", *HALTS, "unknown_builds")),
+        *(F.sum(name).alias(name) for name in ("n", "x", "pairs", "flips", *_RUNS)),
         F.sum(n * (n - 1) / 2).alias("same_pairs"),
         F.sum(x * (n - x)).alias("same_differ"),
         F.count(F.when(unstable, 1)).alias("unstable_plans"),
@@ -162,7 +186,7 @@ def _by_test(on_builds: DataFrame) -> DataFrame:
     n, x = F.col("n"), F.col("x")
     partly = F.when(~F.col("all_failed"), 1)
     return on_builds.groupBy(*TEST).agg(
-        *(F.sum(name).alias(name) for name in ("pairs", "flips", *HALTS, "unknown_builds", *_SUMS)),
+        *(F.sum(name).alias(name) for name in ("pairs", "flips", *_RUNS, *_SUMS)),
         F.sum("same_pairs").alias("same_pairs"),
         F.sum("same_differ").alias("same_differ"),
         F.sum(n * (n - 1) / 2 - F.col("same_pairs")).alias("other_pairs"),
@@ -224,8 +248,8 @@ def _with_posterior(tests: DataFrame) -> DataFrame:
         broken = F.when(F.col("newest_failed"), at["pi"] / (at["pi"] + by_chance)).otherwise(0.0)
         return F.struct(
             (weight * broken).alias("broken"),
-            F.when(at["p"] >= _FLAKY[0], weight * (1 - broken)).otherwise(0.0).alias("flaky"),
-            F.when(at["p"] < _FLAKY[0], weight * (1 - broken)).otherwise(0.0).alias("healthy"),
+            F.when(at["p"] >= FLAKY_RATES[0], weight * (1 - broken)).otherwise(0.0).alias("flaky"),
+            F.when(at["p"] < FLAKY_RATES[0], weight * (1 - broken)).otherwise(0.0).alias("healthy"),
         )
 
     zero = F.struct(*(F.lit(0.0).alias(name) for name in _STATES))
@@ -259,6 +283,7 @@ def halts(runs: DataFrame, *, days: int = 7) -> DataFrame:
     period = F.date_add(F.lit("1970-01-05").cast("date"), (F.floor(day / days) * days).cast("int"))
     counts = (
         counted(runs)
+        .where(is_last_attempt())
         .groupBy(*TEST, period.alias("period"))
         .agg(
             F.count("*").alias("runs"),

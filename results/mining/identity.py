@@ -30,6 +30,21 @@ def failed() -> Column:
     return F.when(F.col("verdict") == "violation", 1).when(F.col("verdict") == "pass", 0)
 
 
+def is_last_attempt() -> Column:
+    """Return whether an execution has the verdict of its run: the last attempt of those that it was tried again in."""
+    return F.coalesce(F.col("attempt") >= F.col("attempts"), F.lit(True))
+
+
+def of_run(value: Column) -> Column:
+    """Return a value for the executions that have the verdict of their run; null for earlier attempts."""
+    return F.when(is_last_attempt(), value)
+
+
+def is_retried_pass() -> Column:
+    """Return whether an execution is a run that passed after attempts that failed."""
+    return is_last_attempt() & (F.col("verdict") == "pass") & (F.coalesce("attempts", F.lit(1)) > 1)
+
+
 def build_of(sort: str) -> Column:
     """Return the build of one sort; null where it is not known. Each table has those of the target.
 

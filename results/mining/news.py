@@ -1,6 +1,7 @@
 """The news, with the cost of each: every test that has something to say, as one item."""
 
 import shlex
+import textwrap
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
@@ -12,6 +13,8 @@ from fencepost.results.mining.facts import Facts, Row
 from fencepost.results.records.replay_command import replay_command
 
 WEEK: Final = timedelta(days=7)
+MESSAGE: Final = 200
+"""Characters of a message that are shown."""
 MENDED: Final = 0.02
 """The failure rate since a change below which a test counts as fixed."""
 
@@ -81,9 +84,7 @@ class Item:
 
     @property
     def name(self) -> str:
-        return f"{self.row['test']} on {self.row['target']}" + (
-            f", {self.row['backend']}" if self.row["backend"] not in ("process", "none") else ""
-        )
+        return named(self.row)
 
     @property
     def since_words(self) -> str:
@@ -103,7 +104,7 @@ class Item:
         return (
             f"{row['failure_rate']:.0%} ({row['rate_low']:.0%} to {row['rate_high']:.0%}; "
             f"{row['violations']} of {number} runs)"
-        )
+        ) + retried_words(row)
 
     def as_json(self) -> dict[str, Any]:
         """Return the item for programs."""
@@ -112,6 +113,7 @@ class Item:
             **{name: row[name] for name in ("test", "target", "backend", "title", "state")},
             **{name: row[name] for name in ("healthy", "flaky", "broken", "failure_rate", "rate_low", "rate_high")},
             **{name: row[name] for name in ("violations", "runs", "week_red", "week_runs", "cost_s")},
+            **{name: row[name] for name in ("retried_passes", "attempts", "attempt_failure_rate", "week_retried")},
             "same_plan_unstable": bool(row["unstable_plans"]),
             "since": None
             if self.since is None
@@ -133,6 +135,13 @@ class Item:
             "replay": self.replay,
             "page": f"tests/{row['slug']}.html",
         }
+
+
+def retried_words(row: Row) -> str:
+    """Return what attempts say beside runs: empty if no run was tried again and passed then."""
+    if not row["retried_passes"]:
+        return ""
+    return f", {row['retried_passes']} passed on retry; {row['attempt_failure_rate']:.0%} of attempts failed"
 
 
 def items(facts: Facts) -> dict[Kind, list[Item]]:
@@ -179,6 +188,17 @@ def replay(store: str, row: Row) -> str | None:
         return replay_command(Path(failure["folder"]))
     words = ["fencepost", "show", row["test"], "--store", store, "--target", row["target"], "--save-plan", "plan.yaml"]
     return f"{shlex.join(words)} && fencepost replay plan.yaml"
+
+
+def named(row: Mapping[str, Any]) -> str:
+    """Return a test in words: its name, its target, and a backend that is not the usual one."""
+    backend = f", {row['backend']}" if row["backend"] not in ("process", "none") else ""
+    return f"{row['test']} on {row['target']}{backend}"
+
+
+def shortened(message: str) -> str:
+    """Return a message on one line, with at most MESSAGE characters."""
+    return textwrap.shorten(message, MESSAGE, placeholder=" …")
 
 
 def slower(facts: Facts) -> Sequence[Row]:

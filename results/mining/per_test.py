@@ -6,7 +6,17 @@ from typing import Final
 from pyspark.sql import Column, DataFrame, Window
 from pyspark.sql import functions as F
 
-from fencepost.results.mining.identity import HALTS, TARGET, TEST, build_of, counted, failed, of_counted
+from fencepost.results.mining.identity import (
+    HALTS,
+    TARGET,
+    TEST,
+    build_of,
+    counted,
+    failed,
+    is_last_attempt,
+    is_retried_pass,
+    of_counted,
+)
 
 WEEK: Final = timedelta(days=7)
 ATTENTION_S: Final = 600
@@ -21,13 +31,16 @@ def red() -> Column:
 def costs(runs: DataFrame, now: datetime) -> DataFrame:
     """Return what each test cost in the week before `now`, and its first and last failure.
 
-    Columns beside test, target, backend: title, suite, week_runs, week_red (runs that did not pass), week_s (duration
-    of all), cost_s (duration of the red ones, and ten minutes of a person for each), last_run_at, last_verdict,
-    first_failed_at, first_failed_build, last_failed_at, last_failed_build, passes_since (passes after the last
-    failure), and failure: run_id, folder, plan_hash, campaign, headline and ci_url of the newest violation.
+    Columns beside test, target, backend: title, suite, week_runs, week_red (runs that did not pass), week_retried
+    (those that passed after attempts that failed), week_s (duration of all attempts), cost_s (duration of the attempts
+    that did not pass, and ten minutes of a person for each red run), last_run_at, last_verdict, first_failed_at,
+    first_failed_build, last_failed_at, last_failed_build, passes_since (passes after the last failure), and failure:
+    run_id, folder, plan_hash, campaign, headline and ci_url of the newest violation.
     """
     rows = counted(runs).withColumn("known_build", build_of(TARGET)).withColumn("failed", failed())
     week = F.col("started_at") >= F.lit(now - WEEK)
+    is_red_run = is_last_attempt() & red()
+    attention = F.when(is_red_run, ATTENTION_S).otherwise(0)
     at_failure = F.when(F.col("failed") == 1, F.col("started_at"))
     last = Window.partitionBy(*TEST)
     rows = rows.withColumn("last_failed", F.max(at_failure).over(last))
@@ -35,10 +48,11 @@ def costs(runs: DataFrame, now: datetime) -> DataFrame:
     return rows.groupBy(*TEST).agg(
         F.max_by("title", "started_at").alias("title"),
         F.max_by("suite", "started_at").alias("suite"),
-        F.count(F.when(week, 1)).alias("week_runs"),
-        F.count(F.when(week & red(), 1)).alias("week_red"),
+        F.count(F.when(week & is_last_attempt(), 1)).alias("week_runs"),
+        F.count(F.when(week & is_red_run, 1)).alias("week_red"),
+        F.count(F.when(week & is_retried_pass(), 1)).alias("week_retried"),
         F.coalesce(F.sum(F.when(week, F.col("duration_s"))), F.lit(0.0)).alias("week_s"),
-        F.coalesce(F.sum(F.when(week & red(), F.col("duration_s") + ATTENTION_S)), F.lit(0.0)).alias("cost_s"),
+        F.coalesce(F.sum(F.when(week & red(), F.col("duration_s") + attention)), F.lit(0.0)).alias("cost_s"),
         F.max("started_at").alias("last_run_at"),
         F.max_by("verdict", "started_at").alias("last_verdict"),
         F.min(at_failure).alias("first_failed_at"),
@@ -54,7 +68,8 @@ def verdicts_by_build(runs: DataFrame, most: int) -> DataFrame:
     """Return the verdicts of each test on its newest builds, at most `most` of each test.
 
     Columns beside test, target, backend: build, release, first_run_at, pass, violation, infrastructure, inconclusive
-    (numbers of runs), median_s (of the durations of passes). Runs without a known build are one row, with null.
+    (numbers of runs), retried (passes after attempts that failed), median_s (of the durations of passes). Runs without
+    a known build are one row, with null.
     """
     timed = ~red() & F.col("duration_unknown").isNull()
     on_builds = (
@@ -63,7 +78,11 @@ def verdicts_by_build(runs: DataFrame, most: int) -> DataFrame:
         .agg(
             F.min("release").alias("release"),
             F.min("started_at").alias("first_run_at"),
-            *(F.count(F.when(F.col("verdict") == name, 1)).alias(name) for name in ("pass", "violation", *HALTS)),
+            *(
+                F.count(F.when(is_last_attempt() & (F.col("verdict") == name), 1)).alias(name)
+                for name in ("pass", "violation", *HALTS)
+            ),
+            F.count(F.when(is_retried_pass(), 1)).alias("retried"),
             F.percentile_approx(F.when(timed, F.col("duration_s")), 0.5).alias("median_s"),
         )
     )
@@ -71,10 +90,10 @@ def verdicts_by_build(runs: DataFrame, most: int) -> DataFrame:
 
 
 def newest_runs(runs: DataFrame, most: int) -> DataFrame:
-    """Return the newest runs of each test that did not pass, and the newest that did: at most `most` of each sort.
+    """Return the newest attempts of each test that did not pass, and the newest that did: at most `most` of each sort.
 
     Columns beside test, target, backend: run_id, started_at, verdict, build, release, duration_s, headline, folder,
-    plan_hash, seed, ci_url, left_out.
+    plan_hash, seed, ci_url, left_out, attempt, attempts (of its run; null for one without).
     """
     rows = runs.withColumn("build", build_of(TARGET)).withColumn("red", red())
     order = Window.partitionBy(*TEST, "red").orderBy(F.desc("started_at"), "run_id")
@@ -84,7 +103,7 @@ def newest_runs(runs: DataFrame, most: int) -> DataFrame:
         .select(
             *TEST,
             *("run_id", "started_at", "verdict", "build", "release", "duration_s", "headline"),
-            *("folder", "plan_hash", "seed", "ci_url", "left_out"),
+            *("folder", "plan_hash", "seed", "ci_url", "left_out", "attempt", "attempts"),
         )
     )
 

@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 
 from fencepost.results.mining.facts import Facts, Row
-from fencepost.results.mining.news import day, hours, key, replay, short
+from fencepost.results.mining.news import day, hours, key, replay, retried_words, short
 
 STATES = {
     "healthy": "It is healthy: it fails less than once in a hundred runs",
@@ -37,7 +37,7 @@ def summary(row: Row) -> list[str]:
     if number:
         lines.append(
             f"{row['violations']} of {number} runs failed: {row['failure_rate']:.0%}, "
-            f"95 % interval {row['rate_low']:.0%} to {row['rate_high']:.0%}."
+            f"95 % interval {row['rate_low']:.0%} to {row['rate_high']:.0%}{retried_words(row)}."
         )
     if halted := row["infrastructure"] + row["inconclusive"]:
         lines.append(f"{halted} more ended without proof.")
@@ -56,9 +56,10 @@ def summary(row: Row) -> list[str]:
             f"{'No known build' if unknown else 'No build'} changed its rate; "
             f"it first failed on {day(row['first_failed_at'])}, last on {day(row['last_failed_at'])}."
         )
-    if row["week_red"]:
+    if row["week_red"] or row["week_retried"]:
+        retried = f" and {row['week_retried']} passed on retry" if row["week_retried"] else ""
         lines.append(
-            f"In the last week {row['week_red']} of {row['week_runs']} runs were red, "
+            f"In the last week {row['week_red']} of {row['week_runs']} runs were red{retried}, "
             f"which cost {hours(row['cost_s'])}."
         )
     return lines
@@ -95,7 +96,7 @@ def _lines(facts: Facts, row: Row) -> Iterator[str]:
                 f"{build[verdict]} {verdict}"
                 for verdict in ("pass", "violation", "infrastructure", "inconclusive")
                 if build[verdict]
-            )
+            ) + (f" ({build['retried']} on retry)" if build["retried"] else "")
             yield f"    {day(build['first_run_at'])}  {short(build['build']):<16} {counts}"
     causes = [
         cause
@@ -123,6 +124,7 @@ def _lines(facts: Facts, row: Row) -> Iterator[str]:
     yield "\n  Newest runs"
     for run in sorted(of("newest_runs"), key=lambda run: run["started_at"], reverse=True)[:RUNS]:
         where = run["folder"] or run["ci_url"] or run["run_id"]
-        yield f"    {run['started_at'][:16].replace('T', ' ')}  {run['verdict']:<14} {where}"
+        which = f" (attempt {run['attempt']} of {run['attempts']})" if run["attempts"] else ""
+        yield f"    {run['started_at'][:16].replace('T', ' ')}  {run['verdict']:<14} {where}{which}"
     if command := replay(facts.store, row):
         yield f"\n  replay: {command}"

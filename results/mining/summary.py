@@ -1,16 +1,13 @@
 """The trends as text for a terminal, as Markdown for the summary of a CI job, and as JSON for programs."""
 
-import textwrap
 from collections.abc import Iterator, Sequence
 from typing import Any, Final
 
 from fencepost.results.mining.facts import Facts, Row
-from fencepost.results.mining.news import MEANINGS, TITLES, Item, Kind, day, hours, items, short, slower
+from fencepost.results.mining.news import MEANINGS, TITLES, Item, Kind, day, hours, items, short, shortened, slower
 from fencepost.results.pages.markdown import in_markdown
 
 MARKS: Final = {Kind.NEW: "❌", Kind.KNOWN: "⚠️", Kind.FIXED: "✅", Kind.ONCE: "❔"}
-MESSAGE: Final = 200
-"""Characters of a message that are shown."""
 CAUSES: Final = 5
 
 
@@ -22,6 +19,7 @@ def as_json(facts: Facts, top: int) -> dict[str, Any]:
         "since": facts.since,
         "target": facts.target,
         "now": facts.now,
+        "no_run_since": facts.no_run_since,
         **facts.totals,
         **{kind.value: [each.as_json() for each in news[kind][:top]] for kind in Kind},
         "counts": {kind.value: len(news[kind]) for kind in Kind},
@@ -36,8 +34,15 @@ def in_words(facts: Facts) -> str:
     totals = facts.totals
     if not totals["runs"]:
         return "no runs"
+    retries = totals["attempts"] - totals["runs"]
+    before = f" and {retries:,} attempts before them" if retries else ""
     parts = [
-        f"{totals['runs']:,} runs of {totals['tests']:,} tests on {', '.join(totals['targets'])}",
+        *(
+            [f"no run since {day(facts.no_run_since)}, so the last week is the one before it"]
+            if facts.no_run_since
+            else []
+        ),
+        f"{totals['runs']:,} runs{before} of {totals['tests']:,} tests on {', '.join(totals['targets'])}",
         f"{day(totals['first_at'])} to {day(totals['last_at'])}",
         *(f"{number:,} not counted: {reason}" for reason, number in sorted(totals["left_out"].items())),
     ]
@@ -59,6 +64,9 @@ def text(facts: Facts, top: int) -> str:
     for title, rows in (("Causes", _causes(facts)), ("Slower", _slower(facts, top))):
         if rows:
             lines += ["", title, *(f"  {row}" for row in rows)]
+    if facts.tests:
+        lines += ["", f"one test: fencepost show TEST --store {facts.store}"]
+        lines += [f"a branch: fencepost trends {facts.store} --base main --head BRANCH"]
     return "\n".join(lines)
 
 
@@ -66,11 +74,13 @@ def _item_text(item: Item) -> Iterator[str]:
     row = item.row
     yield f"  {item.name}: {row['state']}, failed {item.rate_words}"
     facts = [item.since_words]
-    if row["week_red"]:
-        facts.append(f"{row['week_red']} of {row['week_runs']} runs red this week, cost {hours(row['cost_s'])}")
+    if row["week_red"] or row["week_retried"]:
+        retried = f", {row['week_retried']} passed on retry" if row["week_retried"] else ""
+        red = f"{row['week_red']} of {row['week_runs']} runs red this week{retried}"
+        facts.append(f"{red}, cost {hours(row['cost_s'])}")
     yield f"      {'; '.join(facts)}"
     if item.cause:
-        yield f"      {item.cause['rule'] or item.cause['check']}: {_short(item.cause['message'])}"
+        yield f"      {item.cause['rule'] or item.cause['check']}: {shortened(item.cause['message'])}"
     if item.replay and item.kind is not Kind.FIXED:
         yield f"      {item.replay}"
 
@@ -102,9 +112,10 @@ def markdown(facts: Facts, top: int) -> str:
 
 def _item_row(item: Item) -> str:
     row = item.row
-    why = item.cause and f"{item.cause['rule'] or item.cause['check']}: {_short(item.cause['message'])}"
+    why = item.cause and f"{item.cause['rule'] or item.cause['check']}: {shortened(item.cause['message'])}"
     name = f"`{row['test']}`<br>{in_markdown(item.name.partition(' on ')[2], is_cell=True)}, {row['state']}"
-    week = f"{row['week_red']} of {row['week_runs']} red, {hours(row['cost_s'])}"
+    retried = f", {row['week_retried']} on retry" if row["week_retried"] else ""
+    week = f"{row['week_red']} of {row['week_runs']} red{retried}, {hours(row['cost_s'])}"
     texts = (item.rate_words, item.since_words, why or "")
     rate, since, cause = (in_markdown(text, is_cell=True) for text in texts)
     cells = [name, rate, since, week, cause]
@@ -127,7 +138,3 @@ def _slower(facts: Facts, top: int) -> list[str]:
         f"since {short(row['build'])}"
         for row in slower(facts)[:top]
     ]
-
-
-def _short(message: str) -> str:
-    return textwrap.shorten(message, MESSAGE, placeholder=" …")

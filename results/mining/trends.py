@@ -11,9 +11,12 @@ from concurrent.futures import ThreadPoolExecutor
 from datetime import UTC, datetime
 from pathlib import Path
 
-from fencepost.results.mining import summary
+from pyspark.sql import SparkSession
+
+from fencepost.results.mining import branches_in_words, summary
+from fencepost.results.mining.branches import NoRuns, compare
 from fencepost.results.mining.facts import Facts, collect
-from fencepost.results.mining.jobs import Scope, naming_damage, read_evidence
+from fencepost.results.mining.jobs import Scope, naming_damage, read_evidence, spark_frame
 from fencepost.results.mining.launch import start_session
 from fencepost.results.mining.pages.folder import NotOurs, check_folder
 from fencepost.results.mining.pages.write import write_pages
@@ -21,6 +24,7 @@ from fencepost.results.mining.show import as_text
 from fencepost.results.records.verdict import DAMAGED, WRONG_USAGE
 from fencepost.results.store.errors import DamagedStore, NewerStore, NotAStore, StoreError
 from fencepost.results.store.store import Store
+from fencepost.results.store.tables import RUNS
 
 Progress = Callable[[str], None]
 
@@ -28,7 +32,7 @@ Progress = Callable[[str], None]
 def main(argv: Sequence[str], *, progress: Progress = lambda part: None) -> int:
     """Run the job with the arguments of a command line, and print what was asked for.
 
-    Return 0; WRONG_USAGE if there is no store, or if other files are in the output
+    Return 0; WRONG_USAGE if there is no store, no run of a branch that is compared, or if other files are in the output
     folder; DAMAGED for damaged files in the store; 2 if it fails.
     """
     arguments = _parser().parse_args(argv)
@@ -41,12 +45,14 @@ def main(argv: Sequence[str], *, progress: Progress = lambda part: None) -> int:
         spark = start_session()
         try:
             with naming_damage(store):
+                if arguments.head is not None:
+                    return _compare(spark, store, scope, arguments)
                 evidence = read_evidence(spark, store, scope, [(rule, says, target) for rule, says, target in rules])
                 facts = collect(evidence, arguments.name or arguments.store, progress)
         except BaseException:
             spark.stop()  # else it is stopped while the pages are written
             raise
-    except (NotOurs, NotAStore, NewerStore) as error:
+    except (NotOurs, NotAStore, NewerStore, NoRuns) as error:
         print(error, file=sys.stderr)
         return WRONG_USAGE
     except DamagedStore as error:
@@ -66,6 +72,20 @@ def main(argv: Sequence[str], *, progress: Progress = lambda part: None) -> int:
     return 0
 
 
+def _compare(spark: SparkSession, store: Store, scope: Scope, arguments: argparse.Namespace) -> int:
+    """Print what a branch has beside its base; return 0. Raise NoRuns, StoreError."""
+    runs = scope.of(spark_frame(spark, store, RUNS))
+    found = compare(runs, arguments.base, arguments.head)
+    spark.stop()
+    if arguments.json:
+        print(json.dumps(branches_in_words.as_json(found, store.address), indent=2))
+    elif arguments.markdown:
+        print(branches_in_words.markdown(found, store.address, arguments.top))
+    else:
+        print(branches_in_words.text(found, store.address, arguments.top))
+    return 0
+
+
 def _shown(facts: Facts, arguments: argparse.Namespace) -> str:
     if arguments.json:
         return json.dumps(summary.as_json(facts, arguments.top), indent=2)
@@ -82,6 +102,10 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--now", type=_time, help="the end of the last week; the present time by default")
     parser.add_argument("--target", help="leave the runs on other targets out")
     parser.add_argument("--test", help="show this test only")
+    parser.add_argument(
+        "--base", default="main", help="with --head: the branch, the build or the commit to compare with"
+    )
+    parser.add_argument("--head", help="say which failures of this branch, build or commit its base has as well")
     parser.add_argument("--top", type=int, default=10, help="tests of each kind that are printed")
     parser.add_argument("--rules", type=Path, help="a JSON file: the rules that targets owe, [[rule, says, target]]")
     parser.add_argument("--out", type=Path, help="the folder for the pages")

@@ -69,8 +69,9 @@ class TrendsOptions(CommandOptions):
 
     Mines a results store with Spark on this machine: flaky or broken with the probability, the build since which a test
     is worse with its 99 % interval, faults that go with failures, what became slower. The pages have one page for each
-    test, the rules, and all timings. A folder of runs is published into a temporary store first. docs/trends.md
-    explains what is shown.
+    test, the rules, and all timings. With --head, only the failures of a branch: which of them its base has as well,
+    which are new with which probability, and how many reruns would tell. A folder of runs is published into a temporary
+    store first. docs/trends.md explains what is shown.
 
     Exit codes: 0 mined, 2 Spark or the store failed, 64 no store, 65 damaged files in it.
 
@@ -78,6 +79,7 @@ class TrendsOptions(CommandOptions):
       fencepost trends store
       fencepost trends store --since 30d --target quorum --out trends
       fencepost trends store --markdown >> "$GITHUB_STEP_SUMMARY"
+      fencepost trends store --base main --head pr-123 --markdown
       fencepost trends runs
     """
 
@@ -87,6 +89,14 @@ class TrendsOptions(CommandOptions):
     since: Since = None
     target: Annotated[str | None, typer.Option(metavar="NAME", help="Only the runs on this target.")] = None
     top: Annotated[int, typer.Option(min=1, metavar="N", help="Tests of each kind that are printed.")] = 10
+    base: Annotated[
+        str | None,
+        typer.Option(metavar="BRANCH", help="With --head: the branch, build or commit to compare with. Default: main."),
+    ] = None
+    head: Annotated[
+        str | None,
+        typer.Option(metavar="BRANCH", help="Compare the newest build of this branch, or this build or commit."),
+    ] = None
     as_json: Json = False
     markdown: Annotated[bool, typer.Option("--markdown", help="Print Markdown, for the summary of a CI job.")] = False
     out: Annotated[

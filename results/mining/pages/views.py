@@ -99,7 +99,8 @@ def by_test(facts: Facts) -> Mapping[_Key, TestView]:
 def _tip(row: Row) -> str:
     counts = ", ".join(f"{row[verdict]} {verdict}" for verdict in reversed(VERDICTS) if row[verdict])
     median = f", median {row['median_s']:.1f} s" if row["median_s"] is not None else ""
-    return f"{short(row['build'])}, {row['first_run_at'][:10]}: {counts}{median}"
+    retried = f", {row['retried']} on retry" if row["retried"] else ""
+    return f"{short(row['build'])}, {row['first_run_at'][:10]}: {counts}{retried}{median}"
 
 
 def groups(together: Sequence[Row]) -> list[Row]:

@@ -24,6 +24,10 @@ def of_test(name: str, **columns: Any) -> Row:
         "violations": 10,
         "infrastructure": 1,
         "inconclusive": 1,
+        "retried_passes": 0,
+        "attempts": 20,
+        "failed_attempts": 10,
+        "attempt_failure_rate": 0.5,
         "failure_rate": 0.5,
         "rate_low": 0.3,
         "rate_high": 0.7,
@@ -44,6 +48,7 @@ def of_test(name: str, **columns: Any) -> Row:
         "suite": None,
         "week_runs": 8,
         "week_red": 4,
+        "week_retried": 0,
         "week_s": 80.0,
         "cost_s": 2440.0,
         "last_run_at": "2026-11-23T11:00:00+00:00",
@@ -87,13 +92,14 @@ def facts(*tests: Row, **rows: list[Row]) -> Facts:
         raise KeyError(f"no job is called {', '.join(sorted(unknown))}")
     totals: Row = {
         "runs": 22 * len(tests),
+        "attempts": 22 * len(tests),
         "tests": len(tests),
         "targets": ["quorum"],
         "left_out": {"planted defect": 3},
         "first_at": "2026-11-01T11:00:00+00:00",
         "last_at": NOW,
     }
-    return Facts("store", None, None, NOW, totals, list(tests), {name: rows.get(name, []) for name in NAMES})
+    return Facts("store", None, None, NOW, None, totals, list(tests), {name: rows.get(name, []) for name in NAMES})
 
 
 def kind(name: str, message: str) -> Row:

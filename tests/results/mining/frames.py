@@ -42,3 +42,11 @@ def verdicts(text: str, **columns: Any) -> list[dict[str, Any]]:
     """Return a row for each letter: p(ass), v(iolation), i(nfrastructure), u (inconclusive, unclear)."""
     names = {"p": "pass", "v": "violation", "i": "infrastructure", "u": "inconclusive"}
     return [{"verdict": names[letter], **columns} for letter in text]
+
+
+def attempts(text: str, **columns: Any) -> list[dict[str, Any]]:
+    """Return a row for each attempt of one run, by the letters of `verdicts`."""
+    many = len(text) if len(text) > 1 else None
+    return [
+        row | {"attempt": number, "attempts": many} for number, row in enumerate(verdicts(text, **columns), start=1)
+    ]

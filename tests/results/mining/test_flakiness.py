@@ -7,7 +7,7 @@ from pyspark.sql import SparkSession
 
 from fencepost.results.mining.flakiness import flakiness, halts
 from fencepost.results.store.tables import RUNS
-from tests.results.mining.frames import frame, verdicts
+from tests.results.mining.frames import attempts, frame, verdicts
 
 pytestmark = pytest.mark.integration
 
@@ -33,6 +33,11 @@ HISTORIES = {
     },
     "unknown builds, retried": [
         row for number in range(20) for row in verdicts("vp", build=None, plan_hash=None, report=f"report {number}")
+    ],
+    "attempts": [
+        *(row for _ in range(6) for row in attempts("vp")),
+        *attempts("vvv"),
+        *(row for _ in range(3) for row in attempts("p")),
     ],
 }
 
@@ -102,3 +107,10 @@ def test_runs_without_proof_have_a_trend_of_their_own(spark: SparkSession) -> No
         ("2026-11-02", 6, 2, pytest.approx(1 / 6))
     ]
     assert (rows[0]["infrastructure_low"], rows[0]["infrastructure_high"]) == pytest.approx((0.0968, 0.7), abs=1e-3)
+
+
+def test_attempts_are_one_run_and_all_of_them_show_that_a_test_is_flaky(scores: dict[str, dict[str, Any]]) -> None:
+    row = scores["attempts"]
+    assert (row["runs"], row["passes"], row["violations"], row["retried_passes"]) == (10, 9, 1, 6)
+    assert (row["attempts"], row["failed_attempts"]) == (18, 9)
+    assert (row["failure_rate"], row["attempt_failure_rate"], row["state"]) == (0.1, 0.5, "flaky")

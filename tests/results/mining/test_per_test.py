@@ -13,7 +13,7 @@ from fencepost.results.mining.per_test import (
     verdicts_by_build,
 )
 from fencepost.results.store.tables import FINDINGS, RUNS, TIMINGS
-from tests.results.mining.frames import START, frame, verdicts
+from tests.results.mining.frames import START, attempts, frame, verdicts
 
 
 def test_only_red_runs_of_the_last_week_cost(spark: SparkSession) -> None:
@@ -30,6 +30,22 @@ def test_only_red_runs_of_the_last_week_cost(spark: SparkSession) -> None:
     assert (row["first_failed_build"], row["last_failed_build"]) == ("b0", "b1")
     assert (row["passes_since"], row["last_verdict"]) == (1, "pass")
     assert row["failure"]["run_id"] == "r1"
+
+
+def test_a_retried_pass_is_no_red_run_and_costs_its_failed_attempts(spark: SparkSession) -> None:
+    runs = [*attempts("vp", duration_s=5.0), *attempts("vvv", duration_s=7.0), *attempts("p", duration_s=2.0)]
+    rows = frame(spark, RUNS, runs)
+    [row] = costs(rows, START + timedelta(days=1)).collect()
+    assert (row["week_runs"], row["week_red"], row["week_retried"]) == (3, 1, 1)
+    assert row["cost_s"] == 5.0 + 3 * 7.0 + ATTENTION_S
+    [build] = verdicts_by_build(rows, 2).collect()
+    assert (build["pass"], build["violation"], build["retried"]) == (2, 1, 1)
+    assert {
+        (run["attempt"], run["attempts"]) for run in newest_runs(rows, 9).collect() if run["verdict"] == "pass"
+    } == {
+        (2, 2),
+        (1, None),
+    }
 
 
 def test_a_test_that_never_failed_cost_nothing(spark: SparkSession) -> None:

@@ -2,6 +2,8 @@
 
 import json
 from collections.abc import Callable
+from dataclasses import replace
+from typing import Any
 
 import pytest
 
@@ -103,8 +105,15 @@ def test_without_a_failure_that_is_said() -> None:
 
 def test_one_test_is_shown_with_its_builds_kinds_of_failures_and_runs(found: Facts) -> None:
     key = {"test": "cut", "target": "quorum", "backend": "process"}
-    build = {"build": "build-08", "first_run_at": LAST_WEEK, "pass": 5, "violation": 3}
-    run = {"started_at": LAST_WEEK, "verdict": "violation", "folder": "/runs/r", "ci_url": None, "run_id": "r"}
+    build = {"build": "build-08", "first_run_at": LAST_WEEK, "pass": 5, "violation": 3, "retried": 2}
+    run: dict[str, Any] = {
+        "started_at": LAST_WEEK,
+        "verdict": "violation",
+        "folder": "/runs/r",
+        "ci_url": None,
+        "run_id": "r",
+    }
+    run |= {"attempt": 1, "attempts": 3}
     found.tests[1:] = []
     found.rows["verdicts_by_build"] = [key | build | {"infrastructure": 0, "inconclusive": 0}]
     found.rows["newest_runs"] = [key | run]
@@ -112,10 +121,28 @@ def test_one_test_is_shown_with_its_builds_kinds_of_failures_and_runs(found: Fac
     for part in (
         "cut on quorum, process: flaky",
         "It became worse with build-08 (99 %: build-07 to build-08) on 2026-11-20: 0% → 50%.",
-        "5 pass, 3 violation",
+        "5 pass, 3 violation (2 on retry)",
         "10 × ACK-01: 5 records | [gone] *here*",
         "failover: 1.50 → 3.00 s since build-08",
-        "violation      /runs/r",
+        "violation      /runs/r (attempt 1 of 3)",
         "replay: fencepost show cut",
     ):
         assert part in said
+
+
+def test_passes_on_retry_are_said_beside_runs_and_are_not_red() -> None:
+    retried = {"retried_passes": 6, "attempts": 26, "failed_attempts": 16, "attempt_failure_rate": 16 / 26}
+    found = facts(of_test("cut", week_red=0, week_retried=3, **retried))
+    found.totals["attempts"] += 6
+    assert "22 runs and 6 attempts before them of 1 tests" in text(found, 10)
+    for said in (text(found, 10), markdown(found, 10), as_text(found)):
+        assert "6 passed on retry; 62% of attempts failed" in said
+    assert "0 of 8 runs red this week, 3 passed on retry" in text(found, 10)
+    assert "0 of 8 runs were red and 3 passed on retry" in as_text(found)
+
+
+def test_a_week_of_old_results_is_said_in_all_forms() -> None:
+    found = replace(facts(of_test("cut")), no_run_since="2026-09-27T10:00:00+00:00")
+    for said in (text(found, 10), markdown(found, 10)):
+        assert "no run since 2026-09-27, so the last week is the one before it" in said
+    assert as_json(found, 10)["no_run_since"] == "2026-09-27T10:00:00+00:00"

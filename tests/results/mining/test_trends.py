@@ -101,13 +101,18 @@ def test_a_folder_of_runs_is_mined_without_a_store(tmp_path: Path, copy_run: Cop
 
 
 @pytest.mark.integration
-def test_a_damaged_file_ends_with_65(tmp_path: Path) -> None:
+def test_a_branch_is_compared_with_its_base_and_a_damaged_file_ends_with_65(tmp_path: Path) -> None:
     store = Store.create(str(tmp_path / "store"))
-    store.add({RUNS.name: [run("a")]})
-    [file] = store.files(RUNS)
-    Path(file).write_bytes(b"")
+    runs = [run(f"base-{n}", n + 1, branch="main", build=f"b{n}") for n in range(40)]
+    store.add({RUNS.name: [*runs, run("head", branch="pr", build="b-pr", verdict="violation", headline="broke")]})
+    done = mine("trends", store.name, "--base", "main", "--head", "pr")
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.startswith("the failure is new: p = 0.9")
+    assert "none of 40 runs failed" in done.stdout and "reruns: if all fail it is broken (95 %)" in done.stdout
+    file = Path(min(store.files(RUNS)))
+    file.write_bytes(b"")
     done = mine("trends", store.name)
-    assert (done.returncode, f"{Path(file).name} has 0 bytes" in done.stderr) == (65, True)
+    assert (done.returncode, f"{file.name} has 0 bytes" in done.stderr) == (65, True)
 
 
 def test_without_a_store_and_without_runs_the_message_says_how_to_make_one(
@@ -125,6 +130,8 @@ def test_without_a_store_and_without_runs_the_message_says_how_to_make_one(
 def test_wrong_options_are_refused_before_spark_starts(fencepost: Fencepost, tmp_path: Path) -> None:
     store = Store.create(str(tmp_path / "store")).name
     assert fencepost("trends", store, "--json", "--markdown").code == 64
+    assert "name the branch with --head" in fencepost("trends", store, "--base", "main").err
+    assert "leave --out away" in fencepost("trends", store, "--head", "pr", "--out", str(tmp_path / "out")).err
     (tmp_path / "notes.txt").touch()
     done = fencepost("trends", store, "--out", str(tmp_path))
     assert (done.code, "has other files" in done.err) == (64, True)

@@ -40,11 +40,18 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
     builds = [
         key
         | {"build": f"build-0{number}", "release": None, "first_run_at": f"2026-11-{10 + number}T00:00:00+00:00"}
-        | {"pass": 3, "violation": number // 8, "infrastructure": 0, "inconclusive": 1, "median_s": 2.0}
+        | {"pass": 3, "violation": number // 8, "infrastructure": 0, "inconclusive": 1, "retried": 0, "median_s": 2.0}
         for number in range(1, 10)
     ]
     ran: Row = key | {"started_at": LAST_WEEK, "build": "build-08", "release": None, "plan_hash": "ab", "seed": 1}
-    ran |= {"duration_s": 2.5, "headline": "It was lost.", "left_out": None, "ci_url": "https://ci.example/1"}
+    ran |= {
+        "duration_s": 2.5,
+        "headline": "It was lost.",
+        "left_out": None,
+        "ci_url": "https://ci.example/1",
+        "attempt": 1,
+        "attempts": 2,
+    }
     runs = [
         ran | {"run_id": "run-2", "verdict": "violation", "folder": str(report.parent)},
         ran | {"run_id": "run-1", "verdict": "pass", "folder": "/gone", "ci_url": "javascript:alert(1)"},
