@@ -223,7 +223,7 @@ def generate_cluster(
 def generate_again(rng: random.Random, target: TargetFile, earlier: Sequence[Plan]) -> ClusterSpec:
     """Return the cluster of the plan after these, which all ran on it: their nodes, with topics and clients anew."""
     first = earlier[0]
-    ids = [node.id for node in first.topology.nodes if "broker" in node.roles]
+    ids = [node.id for node in first.topology.nodes if "broker" in node.roles and node.duplicate_of is None]
     topics = _topics(rng, ids, [f"{name}{len(earlier) + 1}" for name in NAMES])
     settings = first.settings or NodeSettings()
     return ClusterSpec(

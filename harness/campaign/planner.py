@@ -44,7 +44,7 @@ from fencepost.harness.targets.file import TargetFile
 from fencepost.harness.targets.registry import load, reference_of
 from fencepost.harness.targets.securing import with_security
 
-VERSION = 17
+VERSION = 18
 """The version of the plans that seeds stand for. It rises with every change of this package that makes other plans of
 the same seeds. A new feature makes other plans too: the record of a run is its plan file, not its seed."""
 
@@ -55,9 +55,9 @@ TOLERATED = 0.6
 """The fraction of plans that never break more at a time than a design tolerates, so that they claim progress."""
 DUPLICATES = 0.3
 """The fraction of plans with a second process, of those that drew the fault."""
-IN_A_ROW = (1, 2, 3, 5)
+IN_A_ROW = (3, 5, 8, 14)
 """Numbers of operations one after the other: they take milliseconds, where a fault takes seconds."""
-AGAIN = 0.35
+AGAIN = 0.2
 """The fraction of operations on a whole cluster that come a second time, after a failover, a restart, or a refusal."""
 UNDER_A_FAULT = 0.7
 """The fraction of operations before which no fault is healed, of those that follow a fault."""

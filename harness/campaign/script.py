@@ -89,6 +89,8 @@ class Script:
     """Nothing was broken or moved since the cluster was last known to be whole."""
     taken: frozenset[str] = frozenset()
     """The names of topics that earlier plans had on this cluster."""
+    earlier_steps: tuple[Step, ...] = ()
+    """The steps of earlier plans on this cluster."""
     _names: int = 0
 
     @property
@@ -107,7 +109,8 @@ class Script:
         return frozenset(name for each in self.held for name in each.fault.aim.named)
 
     def follow(self, earlier: Sequence[Plan]) -> None:
-        """Let no name be one that an earlier plan on this cluster had: of a topic, of a group."""
+        """Know the steps of earlier plans on this cluster, and let no name be one of theirs: of a topic, of a group."""
+        self.earlier_steps = tuple(step for plan in earlier for step in plan.steps)
         planned = (topic.name for plan in earlier for topic in plan.topics)
         self.taken = frozenset((*planned, *(name for plan in earlier for name in changed_topics(plan))))
         self._names = NAMES_OF_A_PLAN * len(earlier)

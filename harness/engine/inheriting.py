@@ -7,7 +7,7 @@ so that it is judged by its folder alone.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, replace
 from math import inf
 
@@ -29,9 +29,34 @@ def left_by(plan: Plan, journal: Journal, before: Legacy) -> Legacy:
     looks = [own[0], own[-1]] if len(own) > 1 else own
     if writes_znodes(plan):
         looks = [replace(look, descriptions=tuple(_by_requests(look))) for look in looks]
-    older = [(age + 1, sent) for age, sent in read_inherited(journal) if age < PLANS]
-    requests = (*older, *((1, sent) for sent in read_sent(journal)))
+    inherited = list(read_inherited(journal))
+    requests = (
+        *((age + 1, sent) for age, sent in inherited if age < PLANS),
+        *((1, sent) for sent in read_sent(journal)),
+    )
+    forgotten = _made_by([sent for age, sent in inherited if age >= PLANS])
+    looks = [replace(look, descriptions=tuple(_without(forgotten, look.descriptions))) for look in looks]
     return Legacy(requests, tuple(looks), before.of_clients.union(plan.groups, plan.transactional_ids))
+
+
+def _made_by(requests: Sequence[Sent]) -> Mapping[str, frozenset[str]]:
+    """Return the objects, by their kinds, that are known by these requests alone."""
+    return {
+        name: frozenset(
+            effect.object for sent in requests if sent.api in kind.changed_by for effect in kind.effects(sent, ())
+        )
+        for name, kind in KINDS.items()
+        if kind.begins_absent
+    }
+
+
+def _without(forgotten: Mapping[str, frozenset[str]], descriptions: Iterable[Description]) -> Iterator[Description]:
+    """Yield the descriptions without objects whose requests the next run does not get: it would take them for new."""
+    for each in descriptions:
+        gone = forgotten.get(each.kind, frozenset())
+        objects = {name: shown for name, shown in each.objects.items() if name not in gone}
+        scope = None if each.scope is None else [name for name in each.scope if name not in gone]
+        yield replace(each, objects=objects, scope=scope)
 
 
 def _by_requests(look: Checkpoint) -> Iterator[Description]:

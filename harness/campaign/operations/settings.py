@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import random
 from abc import abstractmethod
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from typing import TYPE_CHECKING
 
 from fencepost.faults.capabilities import Capability
@@ -123,10 +123,14 @@ class AlterBrokerDefault(ChangedSettings):
     def changes(self, target: TargetFile) -> Collection[str]:
         return changed_defaults(target) if GUARD in changed_settings(target) else ()
 
-    def generate(self, rng: random.Random, script: Script) -> GeneratedOperation:
+    def generate(self, rng: random.Random, script: Script) -> GeneratedOperation | None:
+        """A setting that one of the brokers may have a value of its own for is not claimed to be that of all."""
         guarded = ScriptTopic(new_name(rng, script.named_topics), 1, script.cluster.fewest_replicas, Existence.CERTAIN)
         defaults = changed_defaults(script.cluster.target)
-        setting = rng.choice(sorted(defaults))
+        own = _of_one_broker((*script.earlier_steps, *script.steps))
+        if not (shared := sorted(defaults.keys() - own)):
+            return None
+        setting = rng.choice(shared)
         first, second = rng.sample(defaults[setting], 2)
         steps = [*_guarded(rng, script, guarded), _refuses(script, guarded)]
         for value in (first, second):
@@ -152,6 +156,18 @@ class AlterBrokerDefault(ChangedSettings):
         )
         steps.append(_refuses(script, guarded))
         return GeneratedOperation(f"{setting} of all brokers set to {first}, then {second}", tuple(steps), (guarded,))
+
+
+def _of_one_broker(steps: Iterable[Step]) -> set[str]:
+    """Return the settings that were asked for on one broker."""
+    asked_for = (step.body for step in steps if isinstance(step, ApiProbe) and step.api == "incremental_alter_configs")
+    return {
+        config["name"]
+        for body in asked_for
+        for resource in body["resources"]
+        if resource["resource_type"] == BROKER and resource["resource_name"]
+        for config in resource["configs"]
+    }
 
 
 def _guarded(rng: random.Random, script: Script, topic: ScriptTopic) -> list[Step]:

@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 
 from fencepost.harness.campaign.cluster_spec import generate_cluster
+from fencepost.harness.campaign.operations import requests
 from fencepost.harness.campaign.operations.impatience import ImpatientRequests
 from fencepost.harness.campaign.operations.limits import (
     DELETING,
@@ -20,10 +21,10 @@ from fencepost.harness.campaign.operations.limits import (
     TopicSettingAtLimits,
 )
 from fencepost.harness.campaign.operations.mistakes import MistakenTopic
-from fencepost.harness.campaign.operations.operation import Operation
+from fencepost.harness.campaign.operations.operation import Operation, asked
 from fencepost.harness.campaign.operations.partitions import AddPartitions
-from fencepost.harness.campaign.operations.requests import BROKER
-from fencepost.harness.campaign.operations.settings import AlterSetting
+from fencepost.harness.campaign.operations.requests import BROKER, api
+from fencepost.harness.campaign.operations.settings import OF_TOPICS, AlterBrokerDefault, AlterSetting
 from fencepost.harness.campaign.operations.topics import CreateTopic, DeleteTopic, RecreateTopic
 from fencepost.harness.campaign.script import Script
 from fencepost.harness.campaign.second_time import AFTER, again
@@ -103,6 +104,23 @@ def test_no_other_operation_uses_the_topics(operation: Operation) -> None:
     assert own
     assert not own & {getattr(step, "topic", None) for step in made.steps[before:]}
     assert not own & {resource["resource_name"] for step, resource, *_ in altered(made) if step in made.steps[before:]}
+
+
+def test_a_default_of_all_brokers_is_not_claimed_where_one_has_a_value_of_its_own() -> None:
+    made = script("apache-kafka", 3)
+    first, second = (altered_by(made, key) for key in ("log.retention.ms", "log.flush.interval.messages"))
+    made.earlier_steps = (first,)
+    made.steps.append(second)
+    before = len(made.steps)
+    for _ in range(30):
+        AlterBrokerDefault().add(made)
+    changed = {name for step, *_, name, _ in altered(made) if step in made.steps[before:]}
+    assert changed == OF_TOPICS.keys() - {"log.retention.ms", "log.flush.interval.messages"}
+
+
+def altered_by(made: Script, key: str) -> ApiProbe:
+    how = asked(made.rng, made)
+    return api(made, "own", how, "incremental_alter_configs", requests.altered(BROKER, "4", key, "3600000"))
 
 
 def test_the_topics_of_an_earlier_plan_are_not_used_again() -> None:

@@ -385,3 +385,13 @@ def test_a_target_that_extends_another_leaves_out_the_same_faults() -> None:
     kinds = [each.kind for each in left_out(original, "process", original.version)]
     assert "duplicate" in kinds
     assert [each.kind for each in left_out(fork, "process", fork.version)] == kinds
+
+
+def test_topics_of_a_later_plan_are_on_brokers_and_not_on_their_duplicates() -> None:
+    plans = (plan_of("quorum", seed) for seed in range(100))
+    first = next(plan for plan in plans if any(node.duplicate_of for node in plan.topology.nodes))
+    file = load_file("quorum")
+    for seed in range(20):
+        later = generate_for(file, "quorum", seed, file.capabilities, earlier=[first])
+        for topic in later.topics:
+            assert all(len(set(replicas)) == len(replicas) for replicas in topic.assignments)

@@ -90,11 +90,34 @@ def test_requests_are_known_for_some_plans_and_looks_for_one(tmp_path: Path) -> 
     assert left.requests == ()
 
 
+PARTITION = {"partition_index": 0, "committed_offset": 5, "committed_leader_epoch": -1, "committed_metadata": "m"}
+COMMIT = Sent(
+    "offset_commit",
+    {"group_id": GROUP, "topics": [{"name": "t", "partitions": [PARTITION]}]},
+    -20.0,
+    -19.0,
+    {"topics": [{"name": "t", "partitions": [{"partition_index": 0, "error_code": 0}]}]},
+    "n",
+)
+
+
+def test_an_offset_is_not_shown_to_a_plan_that_does_not_get_its_commit(tmp_path: Path) -> None:
+    shown = look("end", {f"t-0 of {GROUP}": [5, -1, "m"]}, 1.0, "committed offsets")
+
+    def looks_after(age: int) -> Legacy:
+        with JournalWriter(tmp_path / f"age-{age}") as writer:
+            inherit(Legacy([(age, replace(COMMIT, begun=80.0, ended=81.0))]), 100.0, writer)
+            journal_look(writer, shown)
+        return left_by(plan(), read_journal(tmp_path / f"age-{age}"), Legacy())
+
+    known, forgotten = looks_after(PLANS - 1), looks_after(PLANS)
+    assert compare([sent for _, sent in known.requests], known.looks).problems == []
+    assert known.looks[0].descriptions[0].objects
+    assert compare([sent for _, sent in forgotten.requests], forgotten.looks).problems == []
+
+
 def test_offsets_are_known_by_the_requests_of_earlier_plans() -> None:
-    partition = {"partition_index": 0, "committed_offset": 5, "committed_leader_epoch": -1, "committed_metadata": "m"}
-    body = {"group_id": GROUP, "topics": [{"name": "t", "partitions": [partition]}]}
-    response = {"topics": [{"name": "t", "partitions": [{"partition_index": 0, "error_code": 0}]}]}
-    commit = Sent("offset_commit", body, -20.0, -19.0, response, "n")
+    commit = COMMIT
     kept = look("begin", {f"t-0 of {GROUP}": [5, -1, "m"]}, 1.0, "committed offsets")
     lost = look("begin", {}, 1.0, "committed offsets")
     assert compare([commit], [kept]).problems == []
