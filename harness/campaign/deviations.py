@@ -2,7 +2,7 @@
 
 A random plan cannot say that a difference *must* show. It names the mechanism by which it *may*, and the judge
 attributes to the difference only what that mechanism can have done in this run
-(`fencepost.harness.checkers.mechanisms`).
+(`fencepost.harness.checkers.mechanisms`). A known bug that shows in the log of a node is told by what that says.
 """
 
 from __future__ import annotations
@@ -23,7 +23,12 @@ CRD-06 finds nothing else, so no mechanism is needed."""
 
 def deviations(target: TargetFile, topology: Topology) -> tuple[Deviation, ...]:
     """Return the deviations that a random plan for this target declares."""
-    return tuple(_deviations(frozenset(each.id for each in target.differences), topology))
+    known_bugs = (
+        Deviation(difference=bug.id, requirement=bug.requirement, level="may", says=bug.says)
+        for bug in target.known_bugs
+        if bug.says is not None
+    )
+    return (*_deviations(frozenset(each.id for each in target.differences), topology), *known_bugs)
 
 
 def _deviations(listed: frozenset[str], topology: Topology) -> Iterator[Deviation]:

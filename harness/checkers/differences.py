@@ -75,6 +75,7 @@ def listed(plan: Plan, finding: Finding) -> Finding:
             finding.verdict is Verdict.VIOLATION
             and deviation.mechanism is None
             and finding.requirement == deviation.requirement
+            and (deviation.says is None or deviation.says in finding.message)
             and finding.difference is None
         ):
             message = f"{finding.message} Listed for {plan.target} as {deviation.difference}."

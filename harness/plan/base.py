@@ -124,10 +124,13 @@ Outcome = Annotated[
 `answer` has other values)."""
 
 
+BugId = Annotated[str, Field(pattern=r"^[A-Z]{2,10}-[0-9]{1,6}$")]
+
+
 class KnownBug(PlanModel):
     """A bug of the target's release that a step can meet, and the outcome by which its answers show it."""
 
-    id: Annotated[str, Field(pattern=r"^[A-Z]{2,10}-[0-9]{1,6}$")]
+    id: BugId
     outcome: Outcome
 
 

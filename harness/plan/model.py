@@ -264,6 +264,8 @@ class Deviation(PlanModel):
     """`must`: a run that does not show it is a violation, because the list is out of date. `may`: it can show."""
     mechanism: Literal["cut-to-high-watermark", "refused-duplicate"] | None = None
     """If given, only findings that this mechanism can explain count as the difference (checkers/mechanisms.py)."""
+    says: str | None = None
+    """If given, only findings whose message has this text count as the difference."""
 
 
 class NodeSettings(PlanModel):

@@ -22,7 +22,7 @@ from fencepost.faults.capabilities import Capability
 from fencepost.faults.parameters import PlanModel, unknown_key
 from fencepost.harness.errors import UsageError
 from fencepost.harness.network.layout import Node
-from fencepost.harness.plan.base import KnownBug, Name, Pattern, SettingKey, SettingValue, release_range
+from fencepost.harness.plan.base import BugId, Name, Outcome, Pattern, SettingKey, SettingValue, release_range
 from fencepost.harness.plan.dialect import Dialect
 from fencepost.harness.plan.model import Plan, Timing
 from fencepost.harness.plan.promises import Promises
@@ -64,15 +64,25 @@ class Difference(PlanModel):
     """The releases in which it shows, `>=3.3,<4.0`; in any other it excuses nothing. None: in all."""
 
 
-class ListedBug(KnownBug):
+class ListedBug(PlanModel):
     """A bug of some releases of a target, with its number, that random plans meet and do not report again.
 
-    Unlike a `Difference` it need not show. A plan names it at the steps whose answers can show it.
+    Unlike a `Difference` it need not show. With an `outcome`, a plan names it at the steps whose answers can show it;
+    with a text that it `says`, every random plan does, and a finding that has the text is the bug.
     """
 
+    id: BugId
     requirement: str
     message: str
+    outcome: Outcome | None = None
+    says: str | None = None
     releases: Releases | None = None
+
+    @model_validator(mode="after")
+    def _shows(self) -> Self:
+        if (self.outcome is None) == (self.says is None):
+            raise PydanticCustomError("listed_bug", "a known bug has either an `outcome` or a text that it `says`")
+        return self
 
 
 def _known_request(name: str) -> str:

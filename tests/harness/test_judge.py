@@ -4,11 +4,13 @@ from typing import Any
 
 import pytest
 
+from fencepost.harness.campaign.deviations import deviations
 from fencepost.harness.catalogue import catalogue
 from fencepost.harness.checkers import expectations
 from fencepost.harness.judge import judge, judge_folder
 from fencepost.harness.plan.file import dump_plan
 from fencepost.harness.report.text import summarise
+from fencepost.harness.targets.registry import load_file
 from fencepost.results.records.folder import RunFolder
 from fencepost.results.records.journal import Damage, JournalWriter
 from fencepost.results.records.requirements import RequirementResult, RequirementState
@@ -254,6 +256,24 @@ def test_a_producer_that_was_refused_a_record_of_the_log_is_the_targets_doing_an
     known = judge(listed, ended(refused_in_the_log()).journal())
     assert known.verdict is Verdict.PASS
     assert {each.id: each.state for each in known.requirements}["CRD-06"] is RequirementState.AS_LISTED
+
+
+@pytest.mark.requirement("LIVE-07")
+def test_an_end_by_itself_is_a_known_bug_if_the_log_of_the_node_says_so() -> None:
+    """So ended random-111000008, which became finding 10; any other end of a broker is none."""
+
+    def state(error: str) -> RequirementState:
+        run = JournalBuilder().event("node", "node-4", "started").event("step", "first", "begin")
+        data = {"exit_code": 1, "message": "node-4 ended with exit code 1.", "error": error}
+        verdict = judge(listed, ended(run.event("node", "node-4", "exited", data)).journal())
+        return {each.id: each.state for each in verdict.requirements}["LIVE-07"]
+
+    listed = plan(
+        deviations=[each.model_dump() for each in deviations(load_file("apache-kafka:4.4.0"), plan().topology)]
+    )
+    followed = "IllegalStateException: Expected to be Follower, but the current state is"
+    assert state(f"{followed} UnattachedState(epoch=3)") is RequirementState.AS_LISTED
+    assert state(f"{followed} CandidateState(epoch=3)") is RequirementState.BROKEN
 
 
 def of_step(step: str, at: float, **evidence: Any) -> Finding:

@@ -36,7 +36,7 @@ def never(requirement: str, outcome: str) -> ExpectOutcome:
 def excusing(expect: ExpectOutcome, script: Script, bug: str) -> ExpectOutcome:
     """Return the claim without what the target lists as this known bug of its release, if it lists it."""
     listed = next((each for each in script.cluster.target.known_bugs if each.id == bug), None)
-    known = None if listed is None else KnownBug(id=listed.id, outcome=listed.outcome)
+    known = KnownBug(id=listed.id, outcome=listed.outcome) if listed is not None and listed.outcome else None
     return expect.model_copy(update={"known_bug": known})
 
 

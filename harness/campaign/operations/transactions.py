@@ -11,6 +11,7 @@ from fencepost.harness.campaign.operations.coordination import TRANSACTIONAL_ID
 from fencepost.harness.campaign.operations.operation import Asked, GeneratedOperation, Operation
 from fencepost.harness.campaign.operations.requests import ONLY_KAFKA, any_broker, api, excusing, never
 from fencepost.harness.campaign.settling import restarted
+from fencepost.harness.model.transactional import CONCURRENT
 from fencepost.harness.plan.base import ExpectOutcome
 from fencepost.harness.plan.requests.api import ApiProbe
 from fencepost.harness.plan.steps import Step
@@ -21,6 +22,8 @@ if TYPE_CHECKING:
 
 RESTARTED = 0.4
 """The fraction of plans in which the coordinator restarts in between."""
+MEETS_ANOTHER = 0.5
+"""The fraction of plans in which a fenced producer asks for its epoch while another one has a transaction open."""
 COORDINATOR = "leader:__transaction_state-0"
 """The state of transactions has one partition, so there is one coordinator."""
 ADDING = 3
@@ -105,7 +108,8 @@ class LateEnd(Operation):
 class ProducerTakenOver(Operation):
     """A second producer takes a transactional id over: the first one is fenced, also by a coordinator that restarted.
 
-    TXN-04. The first one tries to go on in its transaction, to end it, and to begin anew with its epoch (KIP-360).
+    TXN-04. The first one tries to go on in its transaction, to end it, and to begin anew with its epoch (KIP-360), some
+    of the times while the second one has a transaction open.
     """
 
     name = "producer-taken-over"
@@ -142,16 +146,22 @@ class ProducerTakenOver(Operation):
         def goes_on() -> list[ApiProbe]:
             return rng.sample([added("first", fenced), ended("first", fenced)], 2)
 
-        # Only while no transaction is open: in 4.4 it aborts that of the second producer, though it is refused.
-        again = {"transactional_id": name, "transaction_timeout": 60_000, **of("first")}
-        begun_again = api(script, "again", fenced, "init_producer_id", again, version=4)
+        def begun_again(asked: Asked) -> ApiProbe:
+            body = {"transactional_id": name, "transaction_timeout": 60_000, **of("first")}
+            return api(script, "again", asked, "init_producer_id", body, version=4)
+
+        # CONCURRENT_TRANSACTIONS says that the transaction of the second producer is aborted for it.
+        harmless = replace(how, expect=excusing(never("TXN-04", f"error:{CONCURRENT}"), script, "AK-19"))
+        meets_another = rng.random() < MEETS_ANOTHER
 
         find = {"key": name, "key_type": TRANSACTIONAL_ID}
         steps: list[Step] = [
             api(script, "find", found, "find_coordinator", find, version=3, **within),
-            *(begun("first"), added("first", how, **within), begun("second"), *goes_on(), begun_again),
+            *(begun("first"), added("first", how, **within), begun("second"), *goes_on(), begun_again(fenced)),
             *(restarted(script, COORDINATOR) if restarts else ()),
-            *(added("second", how, **within), *goes_on(), ended("second", how, **within), begun("third")),
+            *(added("second", how, **within), *goes_on()),
+            *([begun_again(harmless)] if meets_another else ()),
+            *(ended("second", how, **({} if meets_another else within)), begun("third")),
         ]
         title = "a producer is taken over and fenced" + (", by a coordinator that restarts" * restarts)
         return GeneratedOperation(title, tuple(steps), unsettles=restarts)

@@ -6,12 +6,14 @@ from functools import partial
 from pathlib import Path
 
 import pytest
+from pydantic import ValidationError
 from ruamel.yaml import YAML
 
 from fencepost.faults.capabilities import Capability
 from fencepost.harness.errors import UsageError
 from fencepost.harness.plan.steps.produce import Produce
 from fencepost.harness.targets import registry
+from fencepost.harness.targets.file import ListedBug
 from fencepost.harness.targets.jars import is_at_home
 from fencepost.harness.targets.registry import VARIABLE, load, load_file
 from fencepost.harness.targets.releases import never_run, within
@@ -188,6 +190,12 @@ def test_only_a_target_of_one_release_lists_differences_without_a_range() -> Non
         listed = [*whole.get("differences", ()), *whole.get("known_bugs", ())] if "releases" in whole else []
         empty = [each["id"] for each in listed if not any(map(partial(_shows, each), whole["published"]))]
         assert not empty, f"{path.name}: {empty} have no range with a published release"
+
+
+@pytest.mark.parametrize("shown", [{}, {"outcome": "served", "says": "a text"}])
+def test_a_known_bug_shows_in_an_answer_or_in_what_a_node_says(shown: dict[str, str]) -> None:
+    with pytest.raises(ValidationError, match="either an `outcome` or a text"):
+        ListedBug(id="AK-1", requirement="LIVE-07", message="m", **shown)
 
 
 def test_a_difference_that_is_asked_at_one_level_is_one_of_the_releases_with_that_level() -> None:
