@@ -2,7 +2,7 @@
 
 A random plan cannot say that a difference *must* show. It names the mechanism by which it *may*, and the judge
 attributes to the difference only what that mechanism can have done in this run
-(`fencepost.harness.checkers.mechanisms`). A known bug that shows in the log of a node is told by what that says.
+(`fencepost.harness.checkers.mechanisms`). What the log of a node says names a known bug that ends it.
 """
 
 from __future__ import annotations
