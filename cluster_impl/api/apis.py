@@ -131,7 +131,7 @@ class BrokerApis:
     def _add_groups(self) -> None:
         finder = offsets.CoordinatorFinder(self._control, self._topics, self._config)
         members = membership.Membership(self._coordinator)
-        of_groups = offsets.GroupOffsets(self._coordinator)
+        of_groups = offsets.GroupOffsets(self._control, self._coordinator)
         removal = deletion.GroupDeletion(self._coordinator)
         unavailable = refused(Error.COORDINATOR_NOT_AVAILABLE)
         self._add(m.FindCoordinatorRequest, finder.handle, offsets.refused_finder)

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator, Mapping
 from enum import IntEnum
 
+from fencepost.cluster_impl.api.topic_names import problem_with_name
 from fencepost.cluster_impl.config.settings import Setting
 from fencepost.cluster_impl.replication.control_plane import ControlPlane
 from fencepost.cluster_impl.wire import messages as m
@@ -41,6 +42,7 @@ class Type(IntEnum):
     STRING = 2
     INT = 3
     LONG = 5
+    DOUBLE = 6
     LIST = 7
 
 
@@ -61,6 +63,13 @@ _FIXED: Mapping[str, str] = {
     "min.cleanable.dirty.ratio": "0.5",
 }
 """The values of other settings, where the topic has none of its own."""
+
+_OF_TOPICS: Mapping[str, Type] = {
+    "cleanup.policy": Type.LIST,
+    "delete.retention.ms": Type.LONG,
+    "min.cleanable.dirty.ratio": Type.DOUBLE,
+}
+"""The types of settings that only topics have, where they are no text."""
 
 _TYPES: Mapping[str, Type] = {
     "true or false": Type.BOOLEAN,
@@ -97,7 +106,9 @@ class Configs:
         if resource.resource_type == _TOPIC:
             topic = self._control.cluster().topics.get(name)
             if topic is None:
-                result.error_code = Error.UNKNOWN_TOPIC_OR_PARTITION
+                result.error_message = problem_with_name(name)
+                illegal = result.error_message is not None
+                result.error_code = Error.INVALID_TOPIC_EXCEPTION if illegal else Error.UNKNOWN_TOPIC_OR_PARTITION
                 return result
             entries = self._of_topic(topic.config)
         elif resource.resource_type != _BROKER:
@@ -154,7 +165,7 @@ def _entry(name: str, values: list[Synonym], setting: Setting | None, *, read_on
         read_only=read_only,
         config_source=holds.source,
         synonyms=[value for value in values if value.value is not None],
-        config_type=Type.STRING if setting is None else _type(setting.form),
+        config_type=_OF_TOPICS.get(name, Type.STRING) if setting is None else _type(setting.form),
         documentation=None if setting is None else setting.document,
     )
 

@@ -30,6 +30,7 @@ _RACKS_FROM = 11
 """The version from which clients name their rack, and read from followers."""
 _TOPIC_IDS_FROM = 13
 _REPLICA_STATE_FROM = 15
+_READ_COMMITTED = 1
 _CONSUMER = -1
 _NO_REPLICA = -1
 _NONE_STABLE = -1
@@ -165,14 +166,16 @@ class PendingFetch:
             high_watermark=requested.high_watermark,
             log_start_offset=requested.log_start_offset,
             records=b"",
+            aborted_transactions=[] if self._body.isolation_level == _READ_COMMITTED else None,
         )
         if requested.replica is None:
             return answer
         better = self._reader.better_replica(requested.replica, partition)
         if better is not None:
             bytes_left, is_first = 0, False
+        wanted = max(min(partition.partition_max_bytes, bytes_left), int(is_first))
         try:
-            read = self._reader.read(requested.replica, partition, min(partition.partition_max_bytes, bytes_left))
+            read = self._reader.read(requested.replica, partition, wanted)
         except PartitionError as refused:
             answer.error_code = refused.error
             return answer

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from uuid import UUID
 
+from fencepost.cluster_impl.api.topic_names import problem_with_name
 from fencepost.cluster_impl.api.topics import WantedTopics
 from fencepost.cluster_impl.config.data_plane import DataPlaneConfig
 from fencepost.cluster_impl.replication.control_plane import (
@@ -24,6 +25,7 @@ INTERNAL_TOPICS = frozenset({"__consumer_offsets"})
 _ALL_TOPICS_BY_EMPTY_LIST = 0
 """The version of Metadata in which an empty list, not a null one, asks for every topic."""
 _NULLABLE_NAME_FROM = 12
+_NO_ID = UUID(int=0)
 _BROKERS, _CONTROLLERS = 1, 2
 """The endpoint types of DescribeCluster."""
 
@@ -61,11 +63,12 @@ class ClusterDescription:
             yield from (_topic(topic, live) for topic in cluster.topics.values())
             return
         for one in requested:
-            named = cluster.topics.get(one.name) if one.name is not None else _by_id(cluster, one.topic_id)
+            by_id = one.name is None or one.topic_id != _NO_ID
+            named = _by_id(cluster, one.topic_id) if by_id else cluster.topics.get(one.name or "")
             if named is not None:
                 yield _topic(named, live)
-            elif one.name is not None:
-                yield self._unknown(one.name, may_create)
+            elif not by_id:
+                yield self._unknown(one.name or "", may_create)
             else:
                 yield m.MetadataResponse.MetadataResponseTopic(
                     error_code=Error.UNKNOWN_TOPIC_ID,
@@ -74,7 +77,9 @@ class ClusterDescription:
                 )
 
     def _unknown(self, name: str, may_create: bool) -> m.MetadataResponse.MetadataResponseTopic:
-        if may_create and self._config.auto_create_topics:
+        if problem_with_name(name):
+            error = Error.INVALID_TOPIC_EXCEPTION
+        elif may_create and self._config.auto_create_topics:
             error = Error.LEADER_NOT_AVAILABLE
             self._wanted.want(name, self._config.topics.partitions, self._config.topics.replication_factor)
         else:
@@ -113,9 +118,10 @@ def reachable(cluster: ClusterView, listener: str) -> list[tuple[int, Endpoint, 
 
 
 def _requested(body: m.MetadataRequest, version: int) -> list[Topic] | None:
-    """Return the requested topics, or None if the request asks for all of them."""
-    asks_for_all = not body.topics and version == _ALL_TOPICS_BY_EMPTY_LIST
-    return None if asks_for_all else body.topics
+    """Return the requested topics, each once; None if the request asks for all of them."""
+    if body.topics is None or (not body.topics and version == _ALL_TOPICS_BY_EMPTY_LIST):
+        return None
+    return list({(topic.name, topic.topic_id): topic for topic in body.topics}.values())
 
 
 def _names(requested: list[Topic] | None) -> list[str] | None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections import Counter
+
 from fencepost.cluster_impl.api.serving import body_of
 from fencepost.cluster_impl.replication.manager import ReplicaManager
 from fencepost.cluster_impl.replication.replica import Replica
@@ -10,8 +12,9 @@ from fencepost.cluster_impl.wire import messages as m
 from fencepost.cluster_impl.wire.errors import Error
 from fencepost.cluster_impl.wire.server import Request
 
-LATEST, EARLIEST, MAX_TIMESTAMP = -1, -2, -3
+LATEST, EARLIEST, MAX_TIMESTAMP, EARLIEST_LOCAL = -1, -2, -3, -4
 
+_EARLIEST_LOCAL_FROM = 8
 _LEADER_EPOCH_FROM = 4
 _OFFSET_NOT_AVAILABLE_FROM = 5
 
@@ -19,16 +22,29 @@ PartitionOffset = m.ListOffsetsResponse.ListOffsetsPartitionResponse
 EpochEndOffset = m.OffsetForLeaderEpochResponse.EpochEndOffset
 
 
+def _named_again(partition: m.ListOffsetsRequest.ListOffsetsPartition) -> PartitionOffset:
+    index = partition.partition_index
+    return PartitionOffset(
+        partition_index=index, error_code=Error.INVALID_REQUEST, timestamp=-1, offset=-1, leader_epoch=-1
+    )
+
+
 class Offsets:
     def __init__(self, replicas: ReplicaManager) -> None:
         self._replicas = replicas
 
     def list_offsets(self, body: m.ListOffsetsRequest, request: Request) -> m.ListOffsetsResponse:
+        named = Counter((topic.name, each.partition_index) for topic in body.topics for each in topic.partitions)
         return m.ListOffsetsResponse(
             topics=[
                 m.ListOffsetsResponse.ListOffsetsTopicResponse(
                     name=topic.name,
-                    partitions=[self._offset(topic.name, partition, request.version) for partition in topic.partitions],
+                    partitions=[
+                        _named_again(each)
+                        if named[topic.name, each.partition_index] > 1
+                        else self._offset(topic.name, each, request.version)
+                        for each in topic.partitions
+                    ],
                 )
                 for topic in body.topics
             ]
@@ -60,7 +76,9 @@ class Offsets:
             answer.error_code = Error.OFFSET_NOT_AVAILABLE if has_code else Error.LEADER_NOT_AVAILABLE
         elif partition.timestamp == LATEST:
             answer.offset = replica.core.high_watermark
-        elif partition.timestamp == EARLIEST:
+        elif partition.timestamp == EARLIEST or (
+            partition.timestamp == EARLIEST_LOCAL and version >= _EARLIEST_LOCAL_FROM
+        ):  # all of a log is on the local disk
             answer.offset = replica.log.log_start_offset
         elif partition.timestamp == MAX_TIMESTAMP or partition.timestamp >= 0:
             record = replica.offset_at(None if partition.timestamp == MAX_TIMESTAMP else partition.timestamp)

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
+import re
 import ssl
 import time
 from collections import deque
@@ -49,6 +50,9 @@ _HANDSHAKE_SECONDS = 10.0
 """The time for which a client may take to agree on TLS."""
 
 _LOGIN = frozenset({SASL_HANDSHAKE, SASL_AUTHENTICATE})
+_SOFTWARE_FROM = 3
+_SOFTWARE = re.compile(r"[a-zA-Z0-9](?:[a-zA-Z0-9.-]*[a-zA-Z0-9])?")
+"""A name, or a version, of a client's software."""
 _ANYBODYS = _LOGIN | {API_VERSIONS}
 """The requests that a client may send before it has logged in."""
 
@@ -99,7 +103,7 @@ class Server:
     ) -> None:
         self.handlers: dict[int, Handler] = {
             **handlers,
-            API_VERSIONS: lambda request: request.connection.api_versions(),
+            API_VERSIONS: _api_versions,
             SASL_HANDSHAKE: lambda request: request.connection.log_in(request),
             SASL_AUTHENTICATE: lambda request: request.connection.log_in(request),
         }
@@ -423,6 +427,15 @@ class ServerConnection(FramedProtocol):
     def _finish(self) -> None:
         self._slots.clear()
         self.close()
+
+
+def _api_versions(request: Request) -> Message:
+    """Answer a client, which from version 3 on has to name its software (KIP-511)."""
+    body = request.body
+    assert isinstance(body, m.ApiVersionsRequest)
+    named = (body.client_software_name, body.client_software_version)
+    is_named = request.version < _SOFTWARE_FROM or all(_SOFTWARE.fullmatch(each) for each in named)
+    return request.connection.api_versions(Error.NONE if is_named else Error.INVALID_REQUEST)
 
 
 def _add_features(response: m.ApiVersionsResponse, report: FeatureReport) -> None:

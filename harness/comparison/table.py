@@ -85,7 +85,7 @@ def table_of(answers: Sequence[Answers], listed: Listed) -> Table:
     """Return the table of answers to the same probes: those of the first target, and of others in its order."""
     names = dict.fromkeys(name for each in answers for name in each.by_probe)
     apis = {name: api for each in answers for name, api in each.apis.items()}
-    absent = Answer(NOT_ASKED, note="its plan has no such probe")
+    absent = Answer(NOT_ASKED, note="the plan of its run has no such probe")
     targets = tuple(each.target for each in answers)
     rows = [
         _row(name, apis[name], targets, [each.by_probe.get(name, absent) for each in answers], listed) for name in names

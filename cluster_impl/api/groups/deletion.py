@@ -27,7 +27,8 @@ class GroupDeletion:
 
     async def delete_groups(self, body: m.DeleteGroupsRequest, request: Request) -> m.DeleteGroupsResponse:
         """Delete groups without members, with all their offsets."""
-        results = [GroupResult(group_id=name, error_code=await self._delete(name)) for name in body.groups_names]
+        names = dict.fromkeys(body.groups_names)
+        results = [GroupResult(group_id=name, error_code=await self._delete(name)) for name in names]
         return m.DeleteGroupsResponse(results=results)
 
     async def _delete(self, group_id: str) -> Error:

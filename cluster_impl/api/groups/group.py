@@ -135,8 +135,14 @@ class Group:
                 return Error.UNKNOWN_MEMBER_ID
             if error := self._instance_error(request.member_id, request.group_instance_id):
                 return error
+        return self.protocol_error(request)
+
+    def protocol_error(self, request: Join) -> Error:
+        """Return INCONSISTENT_GROUP_PROTOCOL unless the group is of this type, and all other members have a protocol of
+        the request. A group without members is of any type.
+        """
         others = [member.join for member in self.members.values() if member.member_id != request.member_id]
-        agrees = all(other.protocol_type == request.protocol_type for other in others)
+        agrees = not self.members or self.protocol_type == request.protocol_type
         common = [name for name in request.protocols if all(name in other.protocols for other in others)]
         return Error.NONE if agrees and common and request.protocol_type else Error.INCONSISTENT_GROUP_PROTOCOL
 

@@ -35,6 +35,8 @@ class Membership:
             return refused_join(body, request, refused.error)
         now = time.monotonic()
         join = _join(body, request)
+        if join.is_new and (error := hosted.group.protocol_error(join)):
+            return refused_join(body, request, error)
         is_static = body.group_instance_id is not None
         if join.is_new and not is_static and request.version >= _MEMBER_ID_REQUIRED_FROM:
             hosted.group.give_id(join.member_id, join.session_timeout, now)

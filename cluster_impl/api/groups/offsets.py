@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from fencepost.cluster_impl.api.groups.coordinator import OFFSETS_TOPIC, Coordinator, partition_of
 from fencepost.cluster_impl.api.groups.offset_records import CommittedOffset
@@ -91,11 +91,16 @@ def refused_finder(body: m.FindCoordinatorRequest, request: Request) -> m.FindCo
 
 
 class GroupOffsets:
-    def __init__(self, coordinator: Coordinator) -> None:
+    def __init__(self, control: ControlPlane, coordinator: Coordinator) -> None:
+        self._control = control
         self._coordinator = coordinator
 
     async def commit(self, body: m.OffsetCommitRequest, request: Request) -> m.OffsetCommitResponse:
-        """Commit offsets; those with too much metadata are refused one by one, the others succeed or fail together."""
+        """Commit offsets. Those with too much metadata, or of partitions that do not exist, are refused one by one; the
+        others succeed or fail together.
+        """
+        await self._control.look([topic.name for topic in body.topics])
+        topics = self._control.cluster().topics
         now = time.time_ns() // 1_000_000
         commits = {
             TopicPartition(topic.name, one.partition_index): CommittedOffset(
@@ -104,22 +109,25 @@ class GroupOffsets:
             for topic in body.topics
             for one in topic.partitions
         }
-        accepted = {
-            partition: committed
-            for partition, committed in commits.items()
-            if len(committed.metadata.encode()) <= _METADATA_LIMIT
+        refused = {
+            partition: Error.UNKNOWN_TOPIC_OR_PARTITION
+            for partition in commits
+            if partition.topic not in topics or partition.partition not in topics[partition.topic].partitions
         }
+        for partition, committed in commits.items():
+            if len(committed.metadata.encode()) > _METADATA_LIMIT:
+                refused.setdefault(partition, Error.OFFSET_METADATA_TOO_LARGE)
+        accepted = {partition: committed for partition, committed in commits.items() if partition not in refused}
         try:
             group = self._coordinator.group(body.group_id).group
             error = group.may_commit(
                 body.member_id, body.group_instance_id, body.generation_id_or_member_epoch, time.monotonic()
             )
-        except PartitionError as refused:
-            error = refused.error
+        except PartitionError as not_here:
+            error = not_here.error
         if not error and accepted:
             error = await self._coordinator.commit(body.group_id, accepted)
-        too_large = commits.keys() - accepted.keys()
-        return _commit_response(body, error, too_large)
+        return _commit_response(body, error, refused)
 
     def fetch(self, body: m.OffsetFetchRequest, request: Request) -> m.OffsetFetchResponse:
         """Fetch the offsets of one group before version 8, of several from then on; a null list means all topics."""
@@ -205,7 +213,7 @@ def _single(group: GroupAnswer) -> m.OffsetFetchResponse:
 
 
 def _commit_response(
-    body: m.OffsetCommitRequest, error: Error, too_large: set[TopicPartition]
+    body: m.OffsetCommitRequest, error: Error, refused: Mapping[TopicPartition, Error]
 ) -> m.OffsetCommitResponse:
     partition_class = m.OffsetCommitResponse.OffsetCommitResponsePartition
     return m.OffsetCommitResponse(
@@ -215,9 +223,7 @@ def _commit_response(
                 partitions=[
                     partition_class(
                         partition_index=one.partition_index,
-                        error_code=Error.OFFSET_METADATA_TOO_LARGE
-                        if not error and TopicPartition(topic.name, one.partition_index) in too_large
-                        else error,
+                        error_code=error or refused.get(TopicPartition(topic.name, one.partition_index), error),
                     )
                     for one in topic.partitions
                 ],

@@ -11,6 +11,7 @@ from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass
 
 from fencepost.cluster_impl.api.config_changes import AlterRequest, AlterResponse, response_to
+from fencepost.cluster_impl.api.topic_names import problem_with_name
 from fencepost.cluster_impl.coordination.errors import (
     BadVersionError,
     ConnectionLost,
@@ -24,7 +25,6 @@ from fencepost.cluster_impl.coordination.zookeeper import ZooKeeper
 from fencepost.cluster_impl.designs.on_zookeeper import config_znodes
 from fencepost.cluster_impl.designs.on_zookeeper.document import MalformedZnode
 from fencepost.cluster_impl.designs.shared.config_requests import ALL_BROKERS, BROKER, TOPIC, Changes, decide
-from fencepost.cluster_impl.designs.shared.topic_names import problem_with_name
 
 KEPT = 100
 """Notifications that stay, the newest ones. A broker that missed more of them reads all settings again."""

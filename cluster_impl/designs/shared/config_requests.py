@@ -76,6 +76,8 @@ def decide(
 
 def _check_resource(kind: int, name: str, topics: Collection[str]) -> None:
     if kind == TOPIC:
+        if not name:
+            raise RequestError(Error.INVALID_REQUEST, "Only brokers have settings of all of them: name a topic.")
         if name not in topics:
             raise unknown_topic(name)
     elif kind != BROKER:

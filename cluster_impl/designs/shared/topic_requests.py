@@ -9,8 +9,8 @@ from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Sequence
 from uuid import UUID
 
+from fencepost.cluster_impl.api.topic_names import problem_with_name
 from fencepost.cluster_impl.config.data_plane import TopicDefaults
-from fencepost.cluster_impl.designs.shared.topic_names import problem_with_name
 from fencepost.cluster_impl.designs.shared.topic_settings import problem_with
 from fencepost.cluster_impl.wire import messages as m
 from fencepost.cluster_impl.wire.errors import Error
@@ -151,6 +151,20 @@ def requested_deletions(request: m.DeleteTopicsRequest, version: int) -> list[tu
     if version >= FIRST_DELETE_VERSION_WITH_IDS:
         return [(topic.name, topic.topic_id) for topic in request.topics]
     return [(name, NO_TOPIC_ID) for name in request.topic_names]
+
+
+def topics_to_delete(
+    requested: Iterable[tuple[str | None, UUID]], names: Callable[[UUID], str | None]
+) -> list[str | RequestError]:
+    """Return the name of each topic that is meant, or why there is none. One that is named twice is not deleted."""
+    found: list[str | RequestError] = []
+    for name, topic_id in requested:
+        try:
+            found.append(topic_to_delete(name, topic_id, names))
+        except RequestError as error:
+            found.append(error)
+    occurrences = Counter(each for each in found if isinstance(each, str))
+    return [named_again() if isinstance(each, str) and occurrences[each] > 1 else each for each in found]
 
 
 def topic_to_delete(name: str | None, topic_id: UUID, names: Callable[[UUID], str | None]) -> str:

@@ -53,11 +53,11 @@ class ApiProbe(Claiming):
     answer is judged; an outcome that must never be is judged in each."""
     until: Literal["served", "final"] = "served"
     """The answer that ends the asking where nothing is expected. `final`: any but an error that Kafka's protocol calls
-    retriable."""
+    retriable; then it is no matter either if the node lacks the request."""
 
     @property
     def requests(self) -> tuple[str, ...]:
-        return (self.api,)
+        return () if self.takes_any_final else (self.api,)
 
     @property
     def clause(self) -> str:

@@ -20,6 +20,7 @@ GROUP = "g"
 @pytest.fixture
 def cluster(tmp_path: Path) -> Iterator[StaticCluster]:
     with static_cluster(tmp_path, 3, DataPlaneConfig(lag_limit=60.0, fetch_wait=0.1)) as cluster:
+        cluster.create("t", [[1]])
         yield cluster
 
 
@@ -195,3 +196,26 @@ def test_a_deleted_offset_is_gone_and_others_stay(cluster: StaticCluster) -> Non
     assert committed(cluster, here) == (Error.NONE, 5)
     assert delete_offset(cluster, here) == (Error.NONE, [Error.NONE])
     assert committed(cluster, here) == (Error.NONE, -1)
+
+
+def test_an_offset_of_no_partition_is_refused_alone(cluster: StaticCluster) -> None:
+    here = coordinator(cluster)
+    partitions = [
+        m.OffsetCommitRequest.OffsetCommitRequestPartition(partition_index=index, committed_offset=3)
+        for index in (0, 9)
+    ]
+    topics = [m.OffsetCommitRequest.OffsetCommitRequestTopic(name=name, partitions=partitions) for name in ("t", "u")]
+    request = m.OffsetCommitRequest(group_id=GROUP, generation_id_or_member_epoch=-1, topics=topics)
+    answer = cluster.ask(here, request, 8, timeout=10)
+    unknown = Error.UNKNOWN_TOPIC_OR_PARTITION
+    assert [each.error_code for topic in answer.topics for each in topic.partitions] == [
+        Error.NONE, unknown, unknown, unknown
+    ]  # fmt: skip
+    assert committed(cluster, here) == (Error.NONE, 3)
+
+
+def test_a_member_without_protocols_gets_no_id(cluster: StaticCluster) -> None:
+    here = coordinator(cluster)
+    request = m.JoinGroupRequest(group_id=GROUP, session_timeout_ms=60_000, protocol_type="consumer", protocols=[])
+    answer = cluster.ask(here, request, 5)
+    assert (answer.error_code, answer.member_id) == (Error.INCONSISTENT_GROUP_PROTOCOL, "")

@@ -217,3 +217,10 @@ def test_a_member_that_waits_for_its_assignment_is_not_missed_when_the_leader_di
     replies = synced(group.tick(12.5))
     assert replies["b waits"].error is Error.REBALANCE_IN_PROGRESS
     assert set(group.members) == {"b"}
+
+
+def test_a_group_with_members_is_of_one_type() -> None:
+    group = stable("a")
+    other = replace(member("a", is_new=False), protocol_type="connect")
+    assert joined(group.join(other, "other", 2.0))["other"].error is Error.INCONSISTENT_GROUP_PROTOCOL
+    assert group.state is GroupState.STABLE

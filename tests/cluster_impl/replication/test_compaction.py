@@ -100,6 +100,7 @@ def coordinator(cluster: StaticCluster, group: str) -> int:
 
 @pytest.mark.requirement("DSTO-14")
 def test_offsets_are_compacted_and_none_goes_back_or_vanishes(cluster: StaticCluster) -> None:
+    cluster.create("t", [[1]])
     here = coordinator(cluster, "g")
     name = next(iter(cluster.world.brokers[here].apis._coordinator._shards.values())).replica.core.name
 

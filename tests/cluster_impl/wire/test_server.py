@@ -192,6 +192,15 @@ async def test_apiversions_tells_what_has_a_handler_and_the_drafts_only_where_th
         assert [api.api_key for api in response.api_keys] == [18, 50]
 
 
+@pytest.mark.parametrize(("software", "error"), [("client-1.0", 0), ("", 42), ("-odd", 42), ("two words", 42)])
+async def test_a_client_names_its_software(software: str, error: int) -> None:
+    request = m.ApiVersionsRequest(client_software_name=software, client_software_version="1")
+    async with serving({HEARTBEAT: echo_generation}) as (_, port):
+        answer = await (await connect(port)).request(request, 3, timeout=30)
+        assert answer.error_code == error
+        assert (await (await connect(port)).request(m.ApiVersionsRequest(), 2, timeout=30)).error_code == 0
+
+
 async def test_an_unknown_version_of_apiversions_gets_version_0_with_error_35_and_goes_on() -> None:
     async with serving({HEARTBEAT: echo_generation}) as (_, port):
         reader, writer = await asyncio.open_connection(LOCALHOST, port)

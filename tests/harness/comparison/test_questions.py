@@ -7,6 +7,7 @@ import pytest
 from fencepost.harness.comparison.answers import PREPARES
 from fencepost.harness.comparison.catalogue import PROBES, shipped_probes
 from fencepost.harness.comparison.questions import name_of, questions
+from fencepost.harness.engine.run import check_plan
 from fencepost.harness.errors import UsageError
 from fencepost.harness.plan.messages import APIS
 from fencepost.harness.plan.rehearsal import problems_to_run
@@ -66,3 +67,8 @@ def test_a_choice_of_nothing_is_wrong_usage() -> None:
 def test_names_are_those_of_plans() -> None:
     [probes] = [each for each in shipped_probes() if each.api == "create_topics"]
     assert name_of(probes, probes.probes[0]) == "create-topics.one-partition"
+
+
+@pytest.mark.parametrize("target", TARGETS)
+def test_no_target_is_refused_for_a_request_that_it_lacks(target: str) -> None:
+    check_plan(questions(target))

@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from uuid import UUID
 
+from fencepost.cluster_impl.api.topic_names import collision
 from fencepost.cluster_impl.coordination.steps import Create, Done, Steps
 from fencepost.cluster_impl.designs.leader_driven import znodes
 from fencepost.cluster_impl.designs.leader_driven.admin.adding import add_partitions
@@ -17,7 +18,6 @@ from fencepost.cluster_impl.designs.leader_driven.admin.cleaning import (
 from fencepost.cluster_impl.designs.leader_driven.admin.procedures import Command, Procedure
 from fencepost.cluster_impl.designs.leader_driven.admin.reading import live_brokers, read_topic, stat_of, topic_names
 from fencepost.cluster_impl.designs.shared.placement import place_as_kafka
-from fencepost.cluster_impl.designs.shared.topic_names import collision
 from fencepost.cluster_impl.designs.shared.topic_requests import (
     MAX_PARTITIONS,
     RequestError,

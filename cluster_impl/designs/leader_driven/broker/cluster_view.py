@@ -8,6 +8,7 @@ import logging
 from collections.abc import Awaitable, Callable, Collection, Iterable, Mapping, Sequence
 from typing import TypeVar
 
+from fencepost.cluster_impl.api.topic_names import problem_with_name
 from fencepost.cluster_impl.coordination.errors import ConnectionLost, SessionExpired
 from fencepost.cluster_impl.coordination.execution import MAX_READS
 from fencepost.cluster_impl.coordination.znodes import Znode
@@ -15,7 +16,6 @@ from fencepost.cluster_impl.coordination.zookeeper import ZooKeeper
 from fencepost.cluster_impl.designs.leader_driven import znodes
 from fencepost.cluster_impl.designs.leader_driven.broker.live_brokers import LiveBrokers
 from fencepost.cluster_impl.designs.on_zookeeper.document import MalformedZnode
-from fencepost.cluster_impl.designs.shared.topic_names import problem_with_name
 from fencepost.cluster_impl.designs.shared.topic_settings import problem_with, usable
 from fencepost.cluster_impl.replication.control_plane import (
     NO_EPOCH,

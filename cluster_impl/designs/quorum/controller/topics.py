@@ -32,14 +32,13 @@ from fencepost.cluster_impl.designs.shared.topic_requests import (
     check_partition_count,
     check_settings,
     created,
-    named_again,
     not_created,
     not_deleted,
     requested_assignment,
     requested_counts,
     requested_deletions,
     topic_exists,
-    topic_to_delete,
+    topics_to_delete,
     unknown_topic,
 )
 from fencepost.cluster_impl.wire import messages as m
@@ -95,17 +94,15 @@ def delete_topics(
     """
     results: list[DeleteResult] = []
     deletions: dict[UUID, list[m.TopicRecord]] = {}
-    for name, topic_id in requested_deletions(request, version):
-        try:
-            topic = topic_to_delete(name, topic_id, state.image.topic_names.get)
-            if topic not in state.image.topics:
-                raise unknown_topic(topic)
-            found = state.image.topics[topic].id
-            if found in deletions:
-                raise named_again()
-        except RequestError as error:
-            results.append(not_deleted(name, topic_id, error))
+    requested = requested_deletions(request, version)
+    meant = topics_to_delete(requested, state.image.topic_names.get)
+    for (name, topic_id), topic in zip(requested, meant, strict=True):
+        if isinstance(topic, str) and topic not in state.image.topics:
+            topic = unknown_topic(topic)
+        if isinstance(topic, RequestError):
+            results.append(not_deleted(name, topic_id, topic))
             continue
+        found = state.image.topics[topic].id
         begun = state.image.topics[topic].deleting
         deletions[found] = [] if begun else [m.TopicRecord(name=topic, topic_id=found, deleting=True)]
         results.append(DeleteResult(name=topic, topic_id=found))

@@ -5,6 +5,8 @@ The leader describes each voter and observer with the end of its log, its last f
 (KIP-836). Brokers are observers (KIP-595). Directory ids are zero: voters here are ids (KIP-853).
 """
 
+from __future__ import annotations
+
 from dataclasses import dataclass
 
 from fencepost.cluster_impl.designs.quorum.raft.core import RaftCore
@@ -17,20 +19,35 @@ from fencepost.cluster_impl.wire.errors import Error
 _UNKNOWN = -1
 
 ReplicaState = m.DescribeQuorumResponse.ReplicaState
+PartitionData = m.DescribeQuorumResponse.PartitionData
 
 
 def describe_quorum(
     request: m.DescribeQuorumRequest, core: RaftCore, now: float, wall: float
 ) -> m.DescribeQuorumResponse:
     """Return the response. `now` is on the clock of the core, `wall` in seconds since 1970."""
-    requested = [
-        (topic.topic_name, partition.partition_index) for topic in request.topics for partition in topic.partitions
-    ]
-    if requested != [(TOPIC, PARTITION)]:
-        message = f"only partition {PARTITION} of {TOPIC} has a quorum"
-        return m.DescribeQuorumResponse(error_code=Error.INVALID_REQUEST, error_message=message)
     clock = _Clock(now, wall)
-    partition = m.DescribeQuorumResponse.PartitionData(
+    topics = [
+        m.DescribeQuorumResponse.TopicData(
+            topic_name=topic.topic_name,
+            partitions=[
+                _partition(core, clock)
+                if (topic.topic_name, each.partition_index) == (TOPIC, PARTITION)
+                else _unknown(each.partition_index)
+                for each in topic.partitions
+            ],
+        )
+        for topic in request.topics
+    ]
+    return m.DescribeQuorumResponse(topics=topics, nodes=_nodes(core))
+
+
+def _unknown(index: int) -> PartitionData:
+    return PartitionData(partition_index=index, error_code=Error.UNKNOWN_TOPIC_OR_PARTITION)
+
+
+def _partition(core: RaftCore, clock: _Clock) -> PartitionData:
+    return PartitionData(
         partition_index=PARTITION,
         error_code=Error.NONE if core.leadership else Error.NOT_LEADER_OR_FOLLOWER,
         leader_id=_UNKNOWN if core.leader_id is None else core.leader_id,
@@ -39,8 +56,6 @@ def describe_quorum(
         current_voters=_voters(core, clock),
         observers=_observers(core, clock),
     )
-    topic = m.DescribeQuorumResponse.TopicData(topic_name=TOPIC, partitions=[partition])
-    return m.DescribeQuorumResponse(topics=[topic], nodes=_nodes(core))
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,6 +6,7 @@ from collections import Counter
 from dataclasses import dataclass
 from uuid import UUID
 
+from fencepost.cluster_impl.api.topic_names import collision
 from fencepost.cluster_impl.coordination.operations import MAX_REQUEST_BYTES
 from fencepost.cluster_impl.coordination.steps import (
     ANY_VERSION,
@@ -20,7 +21,6 @@ from fencepost.cluster_impl.coordination.steps import (
 )
 from fencepost.cluster_impl.designs.on_zookeeper import config_znodes
 from fencepost.cluster_impl.designs.shared.placement import place_as_kafka
-from fencepost.cluster_impl.designs.shared.topic_names import collision
 from fencepost.cluster_impl.designs.shared.topic_requests import (
     CreatableTopic,
     CreateResult,

@@ -10,10 +10,9 @@ from fencepost.cluster_impl.coordination.steps import Create, Steps, run
 from fencepost.cluster_impl.designs.shared.topic_requests import (
     DeleteResult,
     RequestError,
-    named_again,
     not_deleted,
     requested_deletions,
-    topic_to_delete,
+    topics_to_delete,
     unknown_topic,
 )
 from fencepost.cluster_impl.designs.zk_controller import znodes
@@ -50,11 +49,11 @@ class DeleteTopicsRequests:
         waiting = _PendingDeletion(request, reply, now + request.timeout_ms / 1000)
         self._waiting.append(waiting)
         wanted: list[str] = []
-        for at, (name, topic_id) in enumerate(requested_deletions(request, version)):
+        requested = requested_deletions(request, version)
+        meant = topics_to_delete(requested, self._context.topic_name)
+        for at, ((name, topic_id), topic) in enumerate(zip(requested, meant, strict=True)):
             try:
-                found = self._find(name, topic_id)
-                if found in wanted:
-                    raise named_again()
+                found = self._existing(topic)
             except RequestError as error:
                 waiting.results[at] = not_deleted(name, topic_id, error)
                 continue
@@ -89,11 +88,12 @@ class DeleteTopicsRequests:
             waiting.reply(not_controller(waiting.request))
         self._waiting.clear()
 
-    def _find(self, name: str | None, topic_id: UUID) -> str:
+    def _existing(self, topic: str | RequestError) -> str:
         """Return the name of the topic that is meant. Raise RequestError if it cannot be deleted."""
         if not self._enabled:
             raise RequestError(Error.TOPIC_DELETION_DISABLED, "Topics cannot be deleted here.")
-        topic = topic_to_delete(name, topic_id, self._context.topic_name)
+        if isinstance(topic, RequestError):
+            raise topic
         if topic not in self._context.topic_ids:
             raise unknown_topic(topic)
         return topic

@@ -150,11 +150,15 @@ def test_a_topic_is_deleted_by_name_or_by_id_with_all_that_belongs_to_it(model: 
     by_id = model.image.topics["b"].id
     reply = model.run(delete_topics(model.state, m.DeleteTopicsRequest(topic_names=["a", "absent"]), version=5))
     assert [result.error_code for result in reply.responses] == [Error.NONE, Error.UNKNOWN_TOPIC_OR_PARTITION]
-    request = m.DeleteTopicsRequest(topics=[State(topic_id=by_id), State(topic_id=by_id), State(topic_id=UUID(int=99))])
-    reply = model.run(delete_topics(model.state, request, version=6))
+    twice = m.DeleteTopicsRequest(topics=[State(topic_id=by_id), State(name="b"), State(topic_id=UUID(int=99))])
+    reply = model.run(delete_topics(model.state, twice, version=6))
     assert [result.error_code for result in reply.responses] == [
-        Error.NONE, Error.INVALID_REQUEST, Error.UNKNOWN_TOPIC_ID
+        Error.INVALID_REQUEST, Error.INVALID_REQUEST, Error.UNKNOWN_TOPIC_ID
     ]  # fmt: skip
+    model.complete_deletions()
+    assert list(model.image.topics) == ["b", "c"]
+    request = m.DeleteTopicsRequest(topics=[State(topic_id=by_id)])
+    assert model.run(delete_topics(model.state, request, version=6)).responses[0].error_code == Error.NONE
     model.complete_deletions()
     assert list(model.image.topics) == ["c"]
     assert list(model.image.topic_configs) == ["c"]
