@@ -278,7 +278,7 @@ class ServerConnection(FramedProtocol):
                 for api in self._apis.values()
             ],
         )
-        if self._server.features is not None:
+        if self._server.features is not None and not error:
             _add_features(response, self._server.features())
         return response
 

@@ -149,5 +149,6 @@ def _state(journal: Journal, brokers: list[int]) -> dict[str, Any]:
                 known = described.get(name)
                 described[name] = {**known, **value} if isinstance(known, dict) and isinstance(value, dict) else value
     if "groups" in state:  # brokers describe groups that do not exist, too
-        state["groups"] = {name: value for name, value in state["groups"].items() if value.get("listed")}
+        listed = (name for name, value in state["groups"].items() if value.get("listed"))
+        state["groups"] = {name: {"listed": True} for name in listed}
     return state

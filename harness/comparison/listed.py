@@ -12,7 +12,8 @@ class ListedAnswers:
 
     def reason(self, target: str, probe: str, answer: str, paths: tuple[str, ...]) -> str | None:
         file = _file(target)
-        listed = (each for each in file.answers if each.covers(file.release, probe, answer, paths))
+        more = _file(file.answers_as).answers if file.answers_as is not None else ()
+        listed = (each for each in (*file.answers, *more) if each.covers(file.release, probe, answer, paths))
         return next((each.reason for each in listed), None)
 
 

@@ -14,16 +14,14 @@ MOST = 4
 """Differing values of one cell that are listed."""
 
 
-def in_markdown(table: Table, title: str = "Compatibility", about: str = "") -> str:
+def in_markdown(table: Table) -> str:
     """Return a page: a table for each request, the differences with their reasons, masks and meanings."""
-    return "\n".join(_lines(table, title, about)) + "\n"
+    return "\n".join(_lines(table)) + "\n"
 
 
-def _lines(table: Table, title: str, about: str) -> Iterator[str]:
-    yield f"# {title}"
-    yield ""
-    if about:
-        yield from (about, "")
+def _lines(table: Table) -> Iterator[str]:
+    yield from ("# Compatibility", "")
+    yield from (f"Made by `fencepost compare --targets {','.join(table.targets)} --markdown FILE`.", "")
     yield (
         f"{len(table.rows)} rows, {len(table.targets)} targets, each compared with the first: {table.count('same')} "
         f"are the same, {table.count('listed')} have differences that target files list, {table.count('different')} "

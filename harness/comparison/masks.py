@@ -38,7 +38,7 @@ FIELDS: Mapping[Mask, frozenset[str]] = {
     ),
     Mask.EPOCH: frozenset(
         {"leader_epoch", "controller_epoch", "broker_epoch", "member_epoch", "group_epoch", "assignment_epoch"}
-        | {"coordinator_epoch", "finalized_features_epoch", "last_fetched_epoch", "share_session_epoch"}
+        | {"coordinator_epoch", "last_fetched_epoch", "share_session_epoch"}
     ),
     Mask.TIME: frozenset(
         {"throttle_time", "timestamp", "log_append_time", "max_timestamp", "last_timestamp", "transaction_start_time"}
@@ -52,9 +52,11 @@ FIELDS: Mapping[Mask, frozenset[str]] = {
         | {"retry_backoff", "push_interval"}
     ),
     Mask.ADDRESS: frozenset({"host", "port", "rack", "client_host", "listeners", "node_endpoints", "leader_endpoint"}),
-    Mask.WORDS: frozenset({"error_message", "documentation", "client_id"}),
+    Mask.WORDS: frozenset({"error_message", "batch_index_error_message", "documentation", "client_id"}),
     Mask.SIZE: frozenset({"log_dir", "partition_size", "offset_lag", "total_bytes", "usable_bytes"}),
-    Mask.VERSIONS: frozenset({"api_keys", "supported_features", "finalized_features", "zk_migration_ready"}),
+    Mask.VERSIONS: frozenset(
+        {"api_keys", "supported_features", "finalized_features", "zk_migration_ready"} | {"finalized_features_epoch"}
+    ),
 }
 """The fields of each kind, by their names in snake case."""
 
@@ -95,7 +97,7 @@ def _value(field: str, value: Any, brokers: Mapping[str, str]) -> Any:
             return sorted(items, key=_order) if field not in _IN_ORDER and _has_names(items) else items
     if isinstance(value, str) and value not in _NO_ID and _UUID.fullmatch(value):
         return f"<{Mask.ID}>"
-    if kind is None or value is None or value in _NO_ID or (isinstance(value, int) and value <= 0):
+    if kind is None or value is None or value in _NO_ID or (isinstance(value, int) and value < 0):
         return value
     return f"<{kind}>"
 

@@ -196,6 +196,8 @@ class TargetFile(PlanModel):
     """Bugs that random plans do not report again. The scenarios of `released_bugs` judge it all the same."""
     answers: tuple[ListedAnswer, ...] = ()
     """Answers that are known to differ from those of other targets, for `fencepost compare`."""
+    answers_as: str | None = None
+    """Another target, by name, whose `answers` are those of this one as well."""
     scenarios: tuple[str, ...] = ()
     """Further scenarios for this target: `module:name` of a tuple of them, a module beside this file included."""
     checkers: tuple[str, ...] = ()

@@ -13,8 +13,8 @@ from fencepost.results.records.journal import Journal
 ASKED = "create-partitions.validate-only"
 
 
-def event(kind: str, id: str, phase: str, t: float, node: str | None = None, **data: Any) -> Event:
-    return Event(seq=0, t=t, wall=t, type=kind, id=id, phase=phase, node=node, data=data)
+def event(of: str, id: str, phase: str, t: float, node: str | None = None, **data: Any) -> Event:
+    return Event(seq=0, t=t, wall=t, type=of, id=id, phase=phase, node=node, data=data)
 
 
 def asked(step: str, phase: str, t: float, **data: Any) -> Event:

@@ -15,6 +15,7 @@ from collections import Counter
 from collections.abc import Callable
 from uuid import UUID
 
+from fencepost.cluster_impl.api.topic_names import collision
 from fencepost.cluster_impl.config.data_plane import TopicDefaults
 from fencepost.cluster_impl.designs.quorum.controller.placing import available, new_partition, placed
 from fencepost.cluster_impl.designs.quorum.controller.state import ControllerResult, ControllerState
@@ -124,6 +125,8 @@ def _check_absent(state: ControllerState, name: str) -> None:
         if state.image.topics[name].deleting:
             raise RequestError(Error.TOPIC_ALREADY_EXISTS, f"Topic {name} is being deleted.")
         raise topic_exists(name)
+    if problem := collision(name, state.image.topics):
+        raise RequestError(Error.INVALID_TOPIC_EXCEPTION, problem)
 
 
 def _layout(

@@ -189,3 +189,9 @@ def test_replicas_of_a_new_topic_are_spread_over_racks() -> None:
     assert model.create(topic(partitions=3, factor=2)) == Error.NONE
     found = model.image.partitions[model.image.topics["t"].id]
     assert [found[index].replicas for index in range(3)] == [(4, 6), (5, 6), (6, 4)]
+
+
+def test_two_topics_do_not_differ_in_dots_and_underscores_only(model: Model) -> None:
+    assert model.create(topic("a_b")) == Error.NONE
+    assert model.create(topic("a.b")) == Error.INVALID_TOPIC_EXCEPTION
+    assert model.create(topic("a-b")) == Error.NONE
