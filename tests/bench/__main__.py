@@ -5,7 +5,7 @@ metadata itself, the last one with ZooKeeper for the designs around it. More tab
 `--only controllers` about controllers of quorum under simulated brokers. `--only faults` measures the faults, the way
 through the links, the start on each backend, and with `--suite RUNS` what a suite took beside its protocol waits;
 `--write` puts that into `faults/README.md`. `--only report` opens the report pages of a short and of a long run in
-headless Chromium.
+headless Chromium, `--only comparison` times the probes of `fencepost compare`.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from rich.table import Table
 
 from fencepost.harness.targets import jvm
 from fencepost.harness.terminal import terminal
-from tests.bench import controllers, many_partitions, measures, report_page
+from tests.bench import comparison, controllers, many_partitions, measures, report_page
 from tests.bench.clusters import started
 from tests.bench.faults_page import measure_page
 from tests.bench.kept import Kept
@@ -36,6 +36,7 @@ BESIDE = {"leader-driven": KAFKA_ZK, "zk-controller": KAFKA_ZK, "quorum": KAFKA}
 """Which Kafka each design is held beside."""
 FAULTS = "faults"
 REPORT = "report"
+COMPARISON = "comparison"
 CONTROLLERS = "controllers"
 WITH_ZOOKEEPER = ("leader-driven", "zk-controller", KAFKA_ZK)
 WITHOUT_ZOOKEEPER = ("quorum", KAFKA)
@@ -123,10 +124,10 @@ def options() -> argparse.Namespace:
     )
     arguments.add_argument(
         "--only",
-        choices=[*BESIDE, CONTROLLERS, FAULTS, REPORT],
+        choices=[*BESIDE, CONTROLLERS, FAULTS, REPORT, COMPARISON],
         action="append",
-        help="this design and its Kafka, controllers under simulated brokers, the faults, or the report page; may be "
-        "repeated",
+        help="this design and its Kafka, controllers under simulated brokers, the faults, the report page, or the "
+        "probes of `fencepost compare`; may be repeated",
     )
     arguments.add_argument("--times", type=int, default=50, help="how often each fault is tried (default 50)")
     arguments.add_argument(
@@ -203,6 +204,8 @@ def main() -> None:
             chosen.json.write_text(json.dumps({**found, FAULTS: page.figures()}, indent=2))
     if REPORT in only:
         console.print(report_page.table(report_page.measure_pages(chosen.repeat)))
+    if COMPARISON in only:
+        console.print(comparison.measure("quorum", KAFKA))
 
 
 if __name__ == "__main__":
