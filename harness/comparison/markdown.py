@@ -7,7 +7,7 @@ from itertools import groupby
 
 from fencepost.harness.comparison.legend import DIFFERS, LISTED, meanings, text
 from fencepost.harness.comparison.masks import FIELDS
-from fencepost.harness.comparison.table import Row, Table
+from fencepost.harness.comparison.table import Cell, Row, Table
 from fencepost.results.pages.markdown import in_markdown as escaped
 
 MOST = 4
@@ -48,18 +48,22 @@ def _lines(table: Table) -> Iterator[str]:
 
 def _differences(targets: Sequence[str], rows: Sequence[Row]) -> Iterator[str]:
     """Yield a line for each difference that the cells alone do not show, or that has a reason."""
-    lines: dict[str, list[str]] = {}
+    found: dict[tuple[str, str], list[str]] = {}
     for row in rows:
         for target, cell in zip(targets, row.cells, strict=True):
-            if not cell.differs:
-                continue
-            values = [str(each) for each in cell.differs if each.path]
-            shown = "; ".join([*values[:MOST], *([f"and {len(values) - MOST} more"] if len(values) > MOST else [])])
-            says = ". ".join(filter(None, (shown, cell.reason)))
-            if says:
-                lines.setdefault(f"{row.name}: {says}", []).append(target)
+            if says := _says(cell):
+                found.setdefault((row.name, says), []).append(target)
+    lines: dict[tuple[str, str], list[str]] = {}
+    for (name, says), of_targets in found.items():
+        lines.setdefault((says, ", ".join(of_targets)), []).append(f"`{name}`")
     if lines:
         yield ""
-    for says, of_targets in lines.items():
-        name, _, rest = says.partition(": ")
-        yield f"- `{name}`, {', '.join(of_targets)}: {escaped(rest)}"
+    for (says, listed), names in lines.items():
+        yield f"- {', '.join(names)}, {listed}: {escaped(says)}"
+
+
+def _says(cell: Cell) -> str:
+    """Return the values that differ, and why; empty if the cells alone show it."""
+    values = [str(each) for each in cell.differs if each.path]
+    shown = "; ".join([*values[:MOST], *([f"and {len(values) - MOST} more"] if len(values) > MOST else [])])
+    return ". ".join(filter(None, (shown, cell.reason)))
