@@ -15,7 +15,7 @@ LOCK := requirements.lock
 FENCEPOST := $(BIN)/fencepost
 # Coverage slows the other tests down to less than half their speed: only those of judge and model are measured.
 JUDGE_TESTS := tests/harness/checkers tests/harness/model tests/harness/test_judge.py
-SUITES := suite-quorum suite-zk-controller suite-leader-driven
+SUITES := suite-quorum suite-zk-controller suite-leader-driven suite-kfake
 
 # Apache Kafka's jars come by KAFKA_HOME, by Maven, or by the Ivy that Spark carries.
 KAFKA_JARS := $(if $(filter apache-kafka%,$(TARGET)),$(if $(KAFKA_HOME)$(shell command -v mvn),,.venv/.all))
@@ -29,12 +29,13 @@ ZOOKEEPER_JARS := $(if $(filter zk-controller leader-driven,$(TARGET)),$(if $(ZO
 # images of nodes and mypy beside the unit tests.
 .PHONY: .set-up .checks .images
 PROXY := .tools/bin/toxiproxy-server
+KFAKE := .tools/bin/kfake
 
 help: ## print this
 	@echo "make conformance [TARGET=quorum|zk-controller|leader-driven|apache-kafka|apache-kafka-zk|apache-kafka-zk:2.8.2] [BACKEND=process|docker] [SEED=1] [ARGS='-k kill --junitxml junit.xml']"
 	@sed -n 's/^\([a-z-]*\):.*## /\1|/p' $(MAKEFILE_LIST) | awk -F'|' '{printf "  make %-12s %s\n", $$1, $$2}'
 
-conformance: .venv/.harness $(PROXY) $(KAFKA_JARS) $(ZOOKEEPER_JARS) ## start real clusters, break them, say which rules held
+conformance: .venv/.harness $(PROXY) $(if $(filter kfake,$(TARGET)),$(KFAKE)) $(KAFKA_JARS) $(ZOOKEEPER_JARS) ## start real clusters, break them, say which rules held
 	@$(FENCEPOST) conformance --target $(TARGET) --backend $(BACKEND) --seed $(SEED) --runs $(RUNS) $(ARGS)
 
 check: lint types unit ## lint, types and unit tests; fails if less than 95 % of the branches of judge and model are covered
@@ -62,7 +63,7 @@ unit: .venv/.all $(PROXY) ## the fast tests; prints the branch coverage of the j
 	@$(BIN)/pytest -q -n 2 -m "not integration" $(JUDGE_TESTS:%=--ignore=%)
 	@$(BIN)/pytest -q -n 2 -m "not integration" $(JUDGE_TESTS) --cov
 
-integration: .venv/.all $(PROXY) ## the tests that start real processes
+integration: .venv/.all $(PROXY) $(KFAKE) ## the tests that start real processes
 	@$(MAKE) --no-print-directory --keep-going -j2 .mining-tests .cluster-tests
 
 .PHONY: .mining-tests .cluster-tests
@@ -77,14 +78,16 @@ integration: .venv/.all $(PROXY) ## the tests that start real processes
 	@$(BIN)/pytest -q -n 4 --dist loadfile -m integration --durations 10 --durations-min 10 \
 		$$(grep -rl 'mark\.integration' tests --include='test_*.py' | grep -v '^tests/results/')
 
-suite: $(SUITES) ## the suites on the three designs of the reference cluster, whole
+suite: $(SUITES) ## the suites on the three designs of the reference cluster, whole, and that of every broker on kfake
 
 $(SUITES): suite-%: .venv/.all $(PROXY)
 	@$(FENCEPOST) conformance --target $* --seed $(SEED) --runs $(RUNS)
 
+suite-kfake: $(KFAKE)
+
 # What two designs share is tried on one of them only: it runs on quorum too.
 .PHONY: .suites .part-zk-controller .part-leader-driven
-.suites: suite-quorum .part-zk-controller .part-leader-driven
+.suites: suite-quorum .part-zk-controller .part-leader-driven suite-kfake
 
 .part-zk-controller .part-leader-driven: .part-%: .venv/.all $(PROXY)
 	@$(FENCEPOST) conformance --target $* --seed $(SEED) --runs $(RUNS) -k "$$(.ci/selection $*)"
@@ -148,3 +151,6 @@ install = $(BIN)/pip install --disable-pip-version-check --use-pep517 -c $(LOCK)
 $(PROXY): $(wildcard faults/messages/toxiproxy/*)
 	@.ci/prerequisites
 	@.ci/toxiproxy
+
+$(KFAKE): $(wildcard harness/targets/kfake/*)
+	@.ci/go harness/targets/kfake $@ 26

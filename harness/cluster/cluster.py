@@ -20,6 +20,7 @@ from fencepost.harness.clock.clocks import NodeClocks
 from fencepost.harness.cluster.directories import NodeDirectories
 from fencepost.harness.cluster.log_dirs import NodeLogDirs
 from fencepost.harness.cluster.nodes import ASK_EVERY, Duplicates, Nodes
+from fencepost.harness.cluster.shared_process import SharedProcess
 from fencepost.harness.disks import unavailable_reason
 from fencepost.harness.disks.node_disks import NodeDisks
 from fencepost.harness.disks.servers import DiskServers
@@ -104,8 +105,10 @@ class Cluster:
             spec = EnvironmentSpec(self.folder, partial(lay_out, self.plan, file=self.target.file), self._exited)
             self._environment = stack.enter_context(environment_for(self.backend, spec))
             stack.callback(disks.clear_rules)
-            self._backend = self._environment.backend
             self.layout = self._environment.layout
+            one_process = [node.name for node in self.layout.brokers] if self.target.file.one_process else []
+            backend = self._environment.backend
+            self._backend = SharedProcess(backend, one_process) if one_process else backend
             self.installation = Installation(
                 self.layout,
                 self.plan.timing,
@@ -119,7 +122,13 @@ class Cluster:
             self.clocks = NodeClocks(self.layout, self.installation, self._backend.status)
             self.disks = NodeDisks(self.layout, self.installation, disks, remembers=self._remembers())
             self.processes = Nodes(
-                self.layout, self.installation, self.target, self._backend, self.journal, [self.disks, self.clocks]
+                self.layout,
+                self.installation,
+                self.target,
+                self._backend,
+                self.journal,
+                [self.disks, self.clocks],
+                one_process,
             )
             stack.callback(self._stop_services)
             self.duplicates = Duplicates(self.processes, self.layout)

@@ -7,7 +7,7 @@ import socket
 import threading
 import time
 from collections.abc import Mapping, Sequence
-from contextlib import suppress
+from contextlib import AbstractContextManager, nullcontext, suppress
 from dataclasses import replace
 from pathlib import Path
 from typing import Any, Protocol
@@ -62,6 +62,7 @@ class Nodes:
         backend: Backend,
         journal: JournalWriter,
         preparations: Sequence[Preparation] = (),
+        one_process: Sequence[str] = (),
     ) -> None:
         self._layout = layout
         self._installation = installation
@@ -69,6 +70,10 @@ class Nodes:
         self._backend = backend
         self.journal = journal
         self._preparations = preparations
+        self._one_process = tuple(one_process)
+        """The nodes that are one process together, the one that names it first."""
+        self._shared = threading.RLock()
+        """Held while that process is started or broken."""
         self.starts: list[tuple[str, Command]] = []
         """The node and the command of each start."""
         self._versions: dict[str, tuple[Release, str | None]] = {}
@@ -90,8 +95,20 @@ class Nodes:
 
         Where a broker would die of its predecessor's registration, that has to go first.
         """
-        if self.status(node).running in (Running.RUNNING, Running.PAUSED):
-            return
+        with self._alone(node):
+            if self.status(node).running in (Running.RUNNING, Running.PAUSED):
+                return
+            together = self._together(node)
+            for each in together:
+                self._make_ready(each)
+            command = self._command(self._described(together[0]))
+            self.starts.append((together[0], command))
+            self._backend.start(together[0], command)
+            for each in together:
+                self._note_started(self._described(each), command)
+
+    def _make_ready(self, node: str) -> None:
+        """Do all that has to be done before its process starts."""
         described = self._described(node)
         home = self._installation.home(described)
         if new := not home.exists():
@@ -106,10 +123,6 @@ class Nodes:
         self._note(node, "intent", durable=True)
         log = self._backend.log(node)
         self._log_from[node] = log.stat().st_size if log.exists() else 0
-        command = self._command(described)
-        self.starts.append((node, command))
-        self._backend.start(node, command)
-        self._note_started(described, command)
 
     def await_ready(self, node: str, timeout: float, since: float | None = None) -> None:
         """Wait until the node answers requests at its own address, fenced or not. Note one that stays silent."""
@@ -158,17 +171,23 @@ class Nodes:
         self._note(node, "ready")
 
     def kill(self, node: str) -> None:
-        self._backend.kill(node)
-        self._stopping.pop(node, None)
-        self._note(node, "killed")
+        with self._alone(node):
+            if self._shares(node) and self.status(node).running is Running.EXITED:
+                return
+            self._backend.kill(node)
+            for each in self._together(node):
+                self._stopping.pop(each, None)
+                self._note(each, "killed")
 
     def shut_down(self, node: str) -> None:
         """SIGTERM, and return at once: it may hand over what it leads first. Does nothing if it has ended."""
-        if self.status(node).running is not Running.RUNNING:
-            return
-        self._stopping[node] = threading.Event()
-        self._note(node, "stopping")
-        self._backend.terminate(node)
+        with self._alone(node):
+            if self.status(node).running is not Running.RUNNING or (self._shares(node) and node in self._stopping):
+                return
+            for each in self._together(node):
+                self._stopping[each] = threading.Event()
+                self._note(each, "stopping")
+            self._backend.terminate(node)
 
     def await_end(self, node: str, timeout: float) -> bool:
         """Wait for the end of its process. Return False if it is alive after `timeout` seconds."""
@@ -179,6 +198,10 @@ class Nodes:
 
     def ended(self, node: str, exit_code: int) -> None:
         """Note that a process ended which was not killed here: as it was asked to, or by itself."""
+        for each in self._together(node):
+            self._note_end(each, exit_code)
+
+    def _note_end(self, node: str, exit_code: int) -> None:
         noted = self._stopping.get(node)
         data: dict[str, Any] = {"exit_code": exit_code}
         if noted is None or exit_code not in ORDERLY:
@@ -209,12 +232,20 @@ class Nodes:
             return log.read().decode(errors="replace").splitlines()
 
     def pause(self, node: str) -> None:
-        self._backend.pause(node)
-        self._note(node, "paused")
+        with self._alone(node):
+            if self._shares(node) and self.status(node).running is Running.PAUSED:
+                return
+            self._backend.pause(node)
+            for each in self._together(node):
+                self._note(each, "paused")
 
     def resume(self, node: str) -> None:
-        self._backend.resume(node)
-        self._note(node, "resumed")
+        with self._alone(node):
+            if self._shares(node) and self.status(node).running is Running.RUNNING:
+                return
+            self._backend.resume(node)
+            for each in self._together(node):
+                self._note(each, "resumed")
 
     def status(self, node: str) -> ProcessStatus:
         self._layout.node(node)
@@ -222,6 +253,16 @@ class Nodes:
 
     def peers(self, node: str) -> frozenset[str]:
         return sockets.peers(self._layout, node, self._backend.pids().get(node, ()))
+
+    def _shares(self, node: str) -> bool:
+        return node in self._one_process
+
+    def _together(self, node: str) -> Sequence[str]:
+        """Return the nodes that the process of a node is."""
+        return self._one_process if self._shares(node) else (node,)
+
+    def _alone(self, node: str) -> AbstractContextManager[object]:
+        return self._shared if self._shares(node) else nullcontext()
 
     def _described(self, node: str) -> Node:
         """Return the node with the release and at the protocol level to which it was rolled; a duplicate as its

@@ -103,7 +103,7 @@ def _plan(reference: str) -> Plan:
     file = load(reference).file
     lease = file.timeout_factor * 3000
     first, *others = topologies.brokers(file.brokers.ids)
-    second = [node.model_copy(update={"start": "later"}) for node in others[:1]]
+    second = others if file.one_process else [node.model_copy(update={"start": "later"}) for node in others[:1]]
     deciders = topologies.deciders(file.dialect)[:1]
     return Plan(
         scenario="doctor",

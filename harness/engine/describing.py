@@ -82,6 +82,8 @@ def _descriptions(context: Context) -> Iterator[Description]:
 def _nodes(context: Context, kind: Kind) -> Iterator[tuple[str, Listener]]:
     """Yield the running nodes that the kind is asked of; no second process with the id of another."""
     of_brokers = kind.asked is Asked.BROKERS
+    if kind.of_replicas and context.references.promises.replication != "isr":
+        return
     for node in context.cluster.layout.nodes:
         plays = node.is_broker if of_brokers else node.is_controller
         running = context.cluster.processes.status(node.name).running is Running.RUNNING

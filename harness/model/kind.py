@@ -65,6 +65,8 @@ class Kind(ABC):
     """The requests that change its objects, by their names in snake case."""
     absent: ClassVar[State] = None
     """The state of an object that no description has."""
+    of_replicas: ClassVar[bool] = False
+    """It is about the brokers that hold a partition: asked of those that place replicas as clients assign them."""
     of_each_node: ClassVar[bool] = False
     """Each node describes objects of its own, so that they need not agree."""
     in_znodes: ClassVar[bool] = False

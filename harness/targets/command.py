@@ -139,7 +139,7 @@ class CommandDriver:
         return None
 
     def _said(self, node: Node, line: Line) -> bool:
-        log, begin = self._logs[node.name]
+        log, begin = self._logs.get(node.name) or next(iter(self._logs.values()))  # of brokers that are one process
         if not log.exists():
             return False
         with log.open("rb") as file:
@@ -188,12 +188,19 @@ class CommandDriver:
             "address": node.address,
             "peer_port": node.front.port,
             "client_port": CLIENT_PORT,
-            "advertised_client": str(layout.link(SITE_PREFIX + MAIN_SITE, node.name).listen) if node.is_broker else "",
+            "advertised_client": _advertised(layout, node.name) if node.is_broker else "",
             "listeners": listeners.listeners(node),
             "advertised_listeners": listeners.advertised_listeners(node, layout),
             "voters": listeners.voters(layout),
             "controllers": reached(layout.controllers),
-            "brokers": reached(layout.brokers),
+            "brokers": [
+                {
+                    **peer,
+                    "own_address": layout.node(peer["name"]).address,
+                    "advertised_client": _advertised(layout, peer["name"]),
+                }
+                for peer in reached(layout.brokers)
+            ],
             "zookeepers": reached(layout.zookeepers),
             "zookeeper_connect": connect(layout),
             "services": {
@@ -217,6 +224,11 @@ class CommandDriver:
     @cached_property
     def _servers(self) -> ZooKeeperServers:
         return ZooKeeperServers(zookeeper_jars())
+
+
+def _advertised(layout: Layout, name: str) -> str:
+    """Return the `host:port` that a broker tells clients."""
+    return str(layout.link(SITE_PREFIX + MAIN_SITE, name).listen)
 
 
 def _host(layout: Layout, node: Node, peer: Node) -> str:

@@ -46,7 +46,7 @@ COMMAND = "command"
 """The driver that starts any program."""
 
 
-_OF_CLIENTS = frozenset({"brokers", "one_listener", "promises", "services"})
+_OF_CLIENTS = frozenset({"brokers", "one_listener", "one_process", "promises", "services"})
 """The keys of a target that shows no control plane."""
 
 Feature = Literal["idempotence", "pre-vote", "auto-join", "cordoned-directories", "misrouted-clients"]
@@ -161,6 +161,8 @@ class TargetFile(PlanModel):
     """The brokers of each cluster. Only `dialect: clients` takes others than three with the ids 4, 5 and 6."""
     one_listener: bool = False
     """A broker serves its peers at its port for clients, 9092, and has no other."""
+    one_process: bool = False
+    """The brokers of a cluster are one process: what ends or pauses one does it to all."""
     services: dict[Name, Service] = Field(default_factory=dict)
     """Programs beside the brokers, by the names of their nodes; one of each in a cluster."""
     promises: Promises = Promises()
@@ -233,6 +235,9 @@ class TargetFile(PlanModel):
         if self.dialect.shows_decisions and (only := _OF_CLIENTS & self.model_fields_set):
             keys, hint = "nothing", f"but `{min(only)}` is a key of `dialect: {Dialect.CLIENTS}` only"
             raise PydanticCustomError("missing_keys", "{keys}: {hint}", {"keys": keys, "hint": hint})
+        if self.one_process and self.promises.failover:
+            keys, hint = "failover", "with `one_process` no other broker serves: say `promises: {failover: false}`"
+            raise PydanticCustomError("missing_keys", "missing {keys}: {hint}", {"keys": keys, "hint": hint})
         return self
 
     _own_folder: Path = PrivateAttr(default=Path())

@@ -38,6 +38,10 @@ def _check_brokers(file: TargetFile, plan: Plan) -> None:
                 f"{node.name} has the roles {', '.join(node.roles)}, and all nodes of {file.name} are brokers "
                 f"(`dialect: {file.dialect}`): give it `roles: [broker]`, or take it out of the topology"
             )
+    if file.one_process and (later := [node.name for node in plan.topology.nodes if node.start == "later"]):
+        raise UsageError(
+            f"{later[0]} has `start: later`, and the brokers of {file.name} are one process (`one_process`): drop it"
+        )
     if missing := file.services.keys() - {node.name for node in plan.topology.nodes}:
         name = min(missing)
         raise UsageError(

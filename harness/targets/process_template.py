@@ -31,7 +31,7 @@ VARIABLES: Final[Mapping[str, str]] = {
     "advertised_listeners": "the advertised listeners in Kafka's form",
     "voters": "the controllers in Kafka's form: 1@node-1:9090,2@node-2:9090",
     "controllers": "all controllers but duplicates, each with `id`, `name` and `address`, as this node reaches them",
-    "brokers": "all brokers but duplicates, in the same way",
+    "brokers": "all brokers but duplicates, in the same way, each also with its `own_address` and `advertised_client`",
     "zookeepers": "all ZooKeeper servers, in the same way",
     "zookeeper_connect": "the ZooKeeper servers in Kafka's form: zk-1:2181",
     "services": "the services of the target as this node reaches them: `services.database.host` and `.port`",

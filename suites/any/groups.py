@@ -15,7 +15,10 @@ SLEEP_MS = 3000
 SESSION_MS: Mapping[str, int] = {"classic": 6000, "consumer": 45_000}
 """The session of a member, which with the new protocol is a setting of brokers: Kafka's default."""
 COMMITS = 5
-WITHOUT_MEMBERS = "old"
+ANY_GROUP = "ANY-03"
+"""The difference that a group without a commit is refused. The target file of any broker can list it."""
+SERVED, NOT_FOUND = v.serves("CRD-03"), v.answers("CRD-03", "error:69")
+WITHOUT_MEMBERS, NEVER_COMMITTED = "old", "never-committed"
 OF_GROUP = f"coordinator:{WITHOUT_MEMBERS}"
 
 
@@ -64,17 +67,18 @@ def commits(draft: v.Draft) -> v.Plan:
         v.Hold(as_="asleep", after="sleep.proven", ms=SLEEP_MS),
         v.Heal(as_="wake", fault="sleep"),
         _offset("after", WITHOUT_MEMBERS, COMMITS),
-        _offset("other", "never-committed", -1),
+        _offset("other", NEVER_COMMITTED, -1, draft.target.unless(ANY_GROUP, SERVED, NOT_FOUND)),
         v.Workload(as_="joins", action="start", only=("joiner",)),
         _reads("goes-on", WITHOUT_MEMBERS),
     ]
     joiner = _member("joiner", group=WITHOUT_MEMBERS, later=True)
+    absent = _member("absent", group=NEVER_COMMITTED, later=True)  # never started: its group has a coordinator
     return draft.plan(
         steps,
         "whole",
         v.Committed(what="offsets", after="joins.ended"),
         topics=[v.promised_topic(draft.target, draft.roles)],
-        workload=v.WorkloadSpec(producers=(v.PRODUCER,), consumers=(v.CONSUMER, joiner)),
+        workload=v.WorkloadSpec(producers=(v.PRODUCER,), consumers=(v.CONSUMER, joiner, absent)),
     )
 
 
@@ -102,9 +106,9 @@ def _commit(offset: int) -> v.Step:
     return v.ask_until(f"commit-{offset}", OF_GROUP, "offset_commit", body, v.serves("CRD-03"), version=7)
 
 
-def _offset(as_: str, group: str, offset: int) -> v.Step:
+def _offset(as_: str, group: str, offset: int, expect: v.ExpectOutcome = SERVED) -> v.Step:
     """Claim what a group has committed last, and the text beside it."""
     path = "topics[0].partitions[partition_index=0]"
     answer = {f"{path}.committed_offset": offset, f"{path}.metadata": f"m-{offset}" if offset >= 0 else ""}
     body = {"group_id": group, "topics": [{"name": "t", "partition_indexes": [0]}]}
-    return v.ask_until(as_, OF_GROUP, "offset_fetch", body, v.serves("CRD-03"), version=5, answer=answer)
+    return v.ask_until(as_, f"coordinator:{group}", "offset_fetch", body, expect, version=5, answer=answer)

@@ -29,6 +29,7 @@ class LogDirs(Kind):
     requirement = "MDL-16"
     changed_by = frozenset[str]()
     of_each_node = True
+    of_replicas = True
 
     def questions(self, scope: Scope) -> Iterator[Question]:
         yield Question("describe_log_dirs", {"topics": None}, [f"broker {scope.node_id}"])

@@ -95,7 +95,7 @@ class Topics(Kind):
         if not (answer["brokers"] and is_described(answer["topics"])):
             return None  # a broker that does not serve now
         return {
-            topic["name"]: [topic.get("topic_id"), len(topic["partitions"])]
+            topic["name"] or "": [topic.get("topic_id"), len(topic["partitions"])]
             for topic in answer["topics"]
             if not topic["error_code"] and topic["name"] not in INTERNAL
         }
