@@ -61,9 +61,9 @@ def test_no_broker_of_one_process_starts_later() -> None:
 @pytest.mark.integration
 def test_a_fault_of_one_broker_is_a_fault_of_all(kfake: str, tmp_path: Path) -> None:
     steps = (
-        v.inject("sleep", v.PauseParameters(nodes=["node-1", "node-2"])),
+        v.inject("sleep", v.PauseParameters(nodes=("node-1", "node-2"))),
         v.Heal(as_="wake", fault="sleep"),
-        v.inject("crash", v.KillParameters(nodes=["node-1", "node-2"])),
+        v.inject("crash", v.KillParameters(nodes=("node-1", "node-2"))),
         v.Heal(as_="restart", fault="crash"),
         v.inject("end", v.TerminateParameters(nodes="node-2")),
         v.Heal(as_="start", fault="end"),
