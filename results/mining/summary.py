@@ -64,9 +64,6 @@ def text(facts: Facts, top: int) -> str:
     for title, rows in (("Causes", _causes(facts)), ("Slower", _slower(facts, top))):
         if rows:
             lines += ["", title, *(f"  {row}" for row in rows)]
-    if facts.tests:
-        lines += ["", f"one test: fencepost show TEST --store {facts.store}"]
-        lines += [f"a branch: fencepost trends {facts.store} --base main --head BRANCH"]
     return "\n".join(lines)
 
 

@@ -91,7 +91,16 @@ def _shown(facts: Facts, arguments: argparse.Namespace) -> str:
         return json.dumps(summary.as_json(facts, arguments.top), indent=2)
     if arguments.markdown:
         return summary.markdown(facts, arguments.top)
-    return as_text(facts) if arguments.test else summary.text(facts, arguments.top)
+    if arguments.test:
+        return as_text(facts)
+    is_store = arguments.name is None  # else run folders were published for this call only
+    return "\n".join([summary.text(facts, arguments.top), *(hints(arguments.store) if is_store else ())])
+
+
+def hints(store: str) -> Sequence[str]:
+    """Return the commands that show more of a store."""
+    show, branch = f"show TEST --store {store}", f"trends {store} --base main --head BRANCH"
+    return ("", f"one test: fencepost {show}", f"a branch: fencepost {branch}")
 
 
 def _parser() -> argparse.ArgumentParser:

@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 
 from fencepost.results.mining.synthesize import Truth, make_truth, name, synthesize
+from fencepost.results.mining.trends import hints
 from fencepost.results.records.journal import JournalWriter
 from fencepost.results.records.survey import TRENDS_FILE, FolderState, survey
 from fencepost.results.store.store import Store
@@ -125,6 +126,13 @@ def test_without_a_store_and_without_runs_the_message_says_how_to_make_one(
     done = fencepost("trends", str(tmp_path / "nothing"))
     assert done.code == 64
     assert "there is no such folder; `fencepost publish RUNS --to STORE` makes one" in done.err
+
+
+def test_the_commands_that_show_more_are_commands_with_these_options(fencepost: Fencepost) -> None:
+    for line in hints("store")[1:]:
+        command = line.partition(": fencepost ")[2].split()
+        shown = fencepost(command[0], "--help").out
+        assert all(word in shown for word in command if word.startswith("--")), line
 
 
 def test_wrong_options_are_refused_before_spark_starts(fencepost: Fencepost, tmp_path: Path) -> None:
