@@ -63,6 +63,7 @@ def judge(plan: Plan, journal: Journal, nodes: Path | None = None) -> RunVerdict
         file.dialect,
         broker_settings={**file.settings.all, **file.settings.broker},
         promises=file.promises,
+        log_files=file.log_files == "kafka",
         pre_vote="pre-vote" not in file.missing_features,
     )
     checkers = checkers_and(added_checkers(file.checkers, file.beside))

@@ -128,7 +128,8 @@ class Scenario:
             return f"{target.reference}: {unpromised}"
         if unserved := sorted(self.workloads - target.workloads):
             return f"{target.reference} serves no {', '.join(unserved)} (`workloads` of its target file)"
-        if without := next((pair for pair in needed_requests(plan) if pair[0] in target.missing_requests), None):
+        needed = needed_requests(plan, topics_by_use=target.topics_by_use)
+        if without := next((pair for pair in needed if pair[0] in target.missing_requests), None):
             return f"{target.reference} lacks the request {without[0]}, which {without[1]} needs"
         reasons = (unavailable_reason(backend, capability) for capability in needs) if backend else ()
         return next((reason for reason in reasons if reason is not None), None)

@@ -10,8 +10,8 @@ from fencepost.harness.plan.base import Expect, release_range
 from fencepost.harness.plan.dialect import Dialect
 from fencepost.harness.plan.promises import Promises
 from fencepost.harness.plan.topologies import BROKER_IDS
-from fencepost.harness.targets.file import RELEASES
 from fencepost.harness.targets.registry import load, load_file
+from fencepost.harness.targets.upgrade_rules import RELEASES
 
 WITHOUT_ZOOKEEPER = frozenset({Dialect.KIP_631, Dialect.KRAFT})
 """A quorum of controllers holds the metadata."""
@@ -59,6 +59,8 @@ class TargetFacts:
     """The ids of the brokers of its clusters."""
     services: tuple[str, ...] = ()
     promises: Promises = field(default_factory=Promises)
+    topics_by_use: bool = False
+    """Topics come into being by use, and not by CreateTopics."""
     missing_requests: frozenset[str] = frozenset()
     """The requests of clients that its brokers lack, by their names in Kafka's protocol."""
     missing_features: frozenset[str] = frozenset()
@@ -87,6 +89,7 @@ class TargetFacts:
             brokers=file.brokers.ids,
             services=tuple(file.services),
             promises=file.promises,
+            topics_by_use=file.topics == "by use",
             missing_requests=frozenset(file.missing_requests),
             missing_features=file.missing_features,
         )

@@ -61,6 +61,9 @@ class Processes(Protocol):
     def shut_down(self, node: str) -> None:
         """SIGTERM, and return at once: it ends by itself, when it has done what it does before."""
 
+    def is_orderly(self, exit_code: int | None) -> bool:
+        """Return whether a process that ended so has ended on request: by `ORDERLY`, or as its target says."""
+
     def await_end(self, node: str, timeout: float) -> bool:
         """Wait for the end of its process, however it ends. Return False if it lives on after `timeout` seconds."""
 

@@ -8,7 +8,6 @@ from collections.abc import Mapping
 from typing import ClassVar
 
 from fencepost.faults.capabilities import (
-    ORDERLY,
     Capability,
     Cluster,
     Evidence,
@@ -70,14 +69,15 @@ class Terminate(ProcessFault):
         began = time.monotonic()
         self._await_ends()
         statuses = {name: self.cluster.processes.status(name) for name in self.names}
-        proven = all(status.running is Running.EXITED and status.exit_code in ORDERLY for status in statuses.values())
+        orderly = self.cluster.processes.is_orderly
+        proven = all(status.running is Running.EXITED and orderly(status.exit_code) for status in statuses.values())
         data = {**measured(statuses), "seconds": round(time.monotonic() - began, 3)}
         how = "the process table: each ended by itself, on request"
         return Evidence(proven, how, data, "" if proven else self._against(statuses))
 
     def _against(self, statuses: Mapping[str, ProcessStatus]) -> str:
         """Say which did not end on request, how they ended, and the last error that each logged."""
-        wrong = [name for name, status in statuses.items() if status.exit_code not in ORDERLY]
+        wrong = [name for name, status in statuses.items() if not self.cluster.processes.is_orderly(status.exit_code)]
         errors = {name: last_error(self.cluster.processes.said(name)) for name in wrong}
         said = [f"{name} {_ended(statuses[name])}" + (f" ({errors[name]})" if errors[name] else "") for name in wrong]
         return "after SIGTERM " + "; ".join(said)

@@ -30,7 +30,8 @@ from fencepost.harness.plan.model import (
     Topology,
     WorkloadSpec,
 )
-from fencepost.harness.targets.file import RELEASES, TargetFile
+from fencepost.harness.targets.file import TargetFile
+from fencepost.harness.targets.upgrade_rules import RELEASES
 
 MIN_ISR = "min.insync.replicas"
 NAMES = ("t", "u")

@@ -84,7 +84,8 @@ def _exits(plan: Plan, journal: Journal) -> Iterator[tuple[Event, str]]:
     }
     for event in journal.of("node", "exited", "stopped"):
         code = event.data.get("exit_code")
-        expected = code in (*ORDERLY, awaited.get(event.id)) if event.phase == "stopped" else event.id in awaited
+        orderly = code in (*ORDERLY, awaited.get(event.id)) or bool(event.data.get("orderly"))
+        expected = orderly if event.phase == "stopped" else event.id in awaited
         if event.id in twins or expected:
             continue
         if not (_ended_over_disk(event, journal) or started_with_wrong_identity(event, journal)):

@@ -44,6 +44,8 @@ class RecordedRun:
     pre_vote: bool = True
     """Without it, a voter that was away deposes the controller when it comes back (KIP-996)."""
     promises: Promises = field(default_factory=Promises)
+    log_files: bool = True
+    """The nodes write segment files as Apache Kafka does."""
     affected: Sequence[AffectedRange] = ()
     """The records that are left out of the histories, since a known mechanism can have lost them."""
 
@@ -76,7 +78,7 @@ class RecordedRun:
             case Need.RECREATED_TOPIC:
                 return bool(self.history.recreated)
             case Need.LOGS:
-                return self.nodes is not None and self.dialect.shows_decisions
+                return self.nodes is not None and self.dialect.shows_decisions and self.log_files
 
     @cached_property
     def assigned(self) -> Mapping[TopicPartition, tuple[int, ...]]:

@@ -91,7 +91,7 @@ def needed_by(facts: TargetFacts) -> dict[str, str]:
     needed: dict[str, str] = {}
     for scenario in scenarios_for(served):
         if scenario.unavailable_reason(served) is None:
-            for request, what in needed_requests(scenario.plan(served, 0)):
+            for request, what in needed_requests(scenario.plan(served, 0), topics_by_use=served.topics_by_use):
                 needed.setdefault(request, f"{what} of {scenario.slug}")
     return needed
 

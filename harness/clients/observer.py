@@ -77,7 +77,7 @@ class Observer:
 
     Brokers are not asked about `unqueried_topics`: an answer about thousands of partitions would take longer than the
     interval between two queries (`plan/sampled.py`). Of a cluster that `lives_on`, all that was decided before the run
-    counts as one state. Where no control plane is visible, brokers are asked for these `coordinators`.
+    counts as one state. Brokers are asked for these `coordinators`.
     """
 
     def __init__(
@@ -95,7 +95,7 @@ class Observer:
         self._journal = journal
         self._unqueried_topics = unqueried_topics
         self._reads_the_past = lives_on
-        self._coordinators = () if dialect.shows_decisions else tuple(coordinators)
+        self._coordinators = tuple(coordinators)
         self._changed = threading.Condition()
         self._stopping = threading.Event()
         self._now = Observation()

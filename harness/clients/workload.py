@@ -11,18 +11,18 @@ from math import inf
 
 from confluent_kafka import Consumer, KafkaError, KafkaException
 from confluent_kafka.admin import AdminClient
-from confluent_kafka.cimpl import NewTopic
 
 from fencepost.harness.calls import MARGIN_SECONDS, Activity, in_time, named
 from fencepost.harness.checkers.control import TopicPartition
 from fencepost.harness.checkers.history import SendOutcome
 from fencepost.harness.clients import settings
+from fencepost.harness.clients.creating import TopicCreation
 from fencepost.harness.clients.membership import COMMIT_SECONDS, Member, committed_offsets
 from fencepost.harness.clients.reading import FinalReadResult, Reader, read_along, read_everything
 from fencepost.harness.clients.sending import OUTSTANDING, Sender, Tally, send_at_rate
 from fencepost.harness.clients.transactions import TransactionalProducer
-from fencepost.harness.errors import CallHangs, InfrastructureError
-from fencepost.harness.plan.model import ConsumerSpec, MembershipSpec, Plan, ProducerSpec, TopicSpec, TransactionSpec
+from fencepost.harness.errors import CallHangs
+from fencepost.harness.plan.model import ConsumerSpec, MembershipSpec, Plan, ProducerSpec, TransactionSpec
 from fencepost.harness.plan.topic_changes import changed_topics, deleted_topics
 from fencepost.results.records.events import CLIENT_ENDED, CLIENT_RESTARTED
 from fencepost.results.records.journal import JournalWriter
@@ -57,10 +57,13 @@ class Workload:
         cluster: Callable[[str], settings.ClientSettings],
         *,
         assigns: bool = True,
+        by_use: bool = False,
     ) -> None:
         self._plan = plan
         self._assigns = assigns
         """The brokers take the assignments of the plan; without, topics have as many partitions and replicas."""
+        self._by_use = by_use
+        """Topics come into being when a client asks for them."""
         self._journal = journal
         self._cluster = cluster
         self._partitions = {topic.name: len(topic.assignments) for topic in plan.topics if not topic.prepared}
@@ -82,31 +85,8 @@ class Workload:
         Raises InfrastructureError.
         """
         longest = timeout * max(1, len(self._plan.topics)) + MARGIN_SECONDS
-        in_time("creating the topics of the plan", longest, partial(self._create_topics, timeout))
-
-    def _create_topics(self, timeout: float) -> None:
-        admin = self._admin(timeout)
-        for spec in self._plan.topics:
-            if spec.prepared:
-                continue
-            topic = self._new_topic(spec)
-            op = f"create-{spec.name}"
-            base = {"process": "admin", "f": "admin", "request": "create-topic", "topic": spec.name}
-            self._journal.write("op", op, "invoke", base)
-            try:
-                admin.create_topics([topic], operation_timeout=timeout, request_timeout=timeout)[spec.name].result()
-            except KafkaException as error:
-                cause: KafkaError = error.args[0]
-                if cause.code() != KafkaError.TOPIC_ALREADY_EXISTS:
-                    self._journal.write("op", op, "info", base | {"error": cause.name()})
-                    raise InfrastructureError(f"the topic {spec.name} could not be created: {cause.str()}") from error
-            self._journal.write("op", op, "ok", base)
-
-    def _new_topic(self, spec: TopicSpec) -> NewTopic:
-        if self._assigns:
-            assignments = [list(replicas) for replicas in spec.assignments]
-            return NewTopic(spec.name, len(assignments), replica_assignment=assignments, config=spec.config)
-        return NewTopic(spec.name, len(spec.assignments), len(spec.assignments[0]), config=spec.config)
+        creation = TopicCreation(self._admin(timeout), self._journal, assigns=self._assigns, by_use=self._by_use)
+        in_time("creating the topics of the plan", longest, partial(creation.create, self._plan.topics, timeout))
 
     def start(self, only: Collection[str] | None = None) -> None:
         """Start the clients of these names, or all that start with the workload. Those that run go on."""

@@ -50,7 +50,7 @@ READY_WITHIN = 60.0
 
 def lay_out(plan: Plan, addresses: Addresses, file: TargetFile | None = None) -> Layout:
     """Place the nodes of a plan. `file` is that of the target, where it has listeners or services of its own."""
-    services = {} if file is None else file.services
+    services, health = ({}, None) if file is None else (file.services, file.health)
     nodes = tuple(
         Node(
             spec.name,
@@ -70,6 +70,8 @@ def lay_out(plan: Plan, addresses: Addresses, file: TargetFile | None = None) ->
             one_listener=file is not None and file.one_listener,
             service_port=services[spec.name].port if spec.name in services else None,
             question=services[spec.name].question if spec.name in services else None,
+            health_port=health.port if health is not None and "broker" in spec.roles else None,
+            health_question=health.question if health is not None and "broker" in spec.roles else None,
             joins=spec.start == "later" and spec.duplicate_of is None and "controller" in spec.roles,
         )
         for spec in plan.topology.nodes

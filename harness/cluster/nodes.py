@@ -148,7 +148,7 @@ class Nodes:
 
     def _await_ready(self, node: str, since: float, deadline: float) -> None:
         described = self._layout.node(node)
-        address = described.front
+        address = described.sign_of_life
         while (reach := _reach(described, self._installation, deadline)) is not ProbeResult.ANSWERED:
             if self.status(node).running is Running.EXITED:
                 raise NodeNotReady(self._backend.exit_summary(node))
@@ -189,6 +189,10 @@ class Nodes:
                 self._note(each, "stopping")
             self._backend.terminate(node)
 
+    def is_orderly(self, exit_code: int | None) -> bool:
+        """Return whether a process that ended so has ended on request."""
+        return exit_code in ORDERLY or exit_code in self._target.file.exit_codes
+
     def await_end(self, node: str, timeout: float) -> bool:
         """Wait for the end of its process. Return False if it is alive after `timeout` seconds."""
         over = self._backend.await_end(node, timeout)
@@ -204,7 +208,9 @@ class Nodes:
     def _note_end(self, node: str, exit_code: int) -> None:
         noted = self._stopping.get(node)
         data: dict[str, Any] = {"exit_code": exit_code}
-        if noted is None or exit_code not in ORDERLY:
+        if noted is not None and exit_code in self._target.file.exit_codes:
+            data |= {"orderly": True}
+        elif noted is None or exit_code not in ORDERLY:
             data |= {"message": self._backend.exit_summary(node), "error": reason_for_end(self.said(node))}
         if noted is None:
             self._write(node, "exited", data)
@@ -342,6 +348,8 @@ class Nodes:
 
 def _reach(node: Node, installation: Installation, deadline: float) -> ProbeResult:
     seconds = max(0.1, min(1.0, deadline - time.monotonic()))
+    if node.health_question is not None:
+        return round_trip(node.sign_of_life, seconds, asked=node.health_question).reach
 
     def connect(seconds: float) -> socket.socket:
         connection = socket.create_connection(node.front, seconds)

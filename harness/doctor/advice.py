@@ -36,7 +36,7 @@ def advice(file: TargetFile, answers: Answers, needed: Mapping[str, str]) -> lis
         *_of_ids(file, answers),
         *_of_listeners(file, answers),
         *_of_requests(file, answers, needed),
-        *_of_end(answers),
+        *_of_end(file, answers),
         *_of_workloads(file, answers),
         *_of_files(file, answers),
     ]
@@ -80,11 +80,12 @@ def _of_requests(file: TargetFile, answers: Answers, needed: Mapping[str, str]) 
         yield Advice(line, f"{answers.node} serves {', '.join(served)}")
 
 
-def _of_end(answers: Answers) -> Iterator[Advice]:
+def _of_end(file: TargetFile, answers: Answers) -> Iterator[Advice]:
     if answers.exit_code is None:
         yield Advice("", f"{answers.node} still ran {END_SECONDS:g} s after SIGTERM", wrong=False)
-    elif answers.exit_code not in ORDERLY:
-        yield Advice("", f"{answers.node} ended with {exit_in_words(answers.exit_code)} on SIGTERM, as on an error")
+    elif answers.exit_code not in (*ORDERLY, *file.exit_codes):
+        why = f"{answers.node} ended with {exit_in_words(answers.exit_code)} on SIGTERM: if that is no error, write it"
+        yield Advice(f"exit_codes: [{answers.exit_code}]", why)
 
 
 def _of_workloads(file: TargetFile, answers: Answers) -> Iterator[Advice]:

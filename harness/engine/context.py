@@ -76,7 +76,15 @@ class Context:
         instants = {} if instants is None else instants
         self.clock = RunClock(self.plan, self.cluster, self.journal, observer, self.active_faults, deadline, instants)
         file = self.cluster.target.file
-        self.references = References(self.plan, file.dialect, observer, self.clock, file.promises)
+        self.references = References(
+            self.plan,
+            file.dialect,
+            observer,
+            self.clock,
+            file.promises,
+            redirects=file.redirects,
+            finds_coordinators=file.finds_coordinators,
+        )
 
     def _recorder(self) -> RequestRecorder:
         earlier = {f"inherited-{number}": sent for number, (_, sent) in enumerate(self.legacy.requests)}

@@ -22,7 +22,7 @@ def check_offered(cluster: Cluster) -> None:
     if cluster.target.file.dialect.shows_decisions:
         return
     needed: dict[str, str] = {}
-    for request, what in needed_requests(cluster.plan):
+    for request, what in needed_requests(cluster.plan, topics_by_use=cluster.target.file.topics == "by use"):
         needed.setdefault(request, what)
     name = next(node.name for node in cluster.plan.topology.nodes if "broker" in node.roles and node.start == "now")
     with (

@@ -61,6 +61,10 @@ class References:
     clock: Waiter
     promises: Promises = field(default_factory=Promises)
     bound: dict[str, str | int] = field(default_factory=dict)
+    redirects: bool = False
+    """Clients follow a broker that names the controller in place of an answer."""
+    finds_coordinators: bool = False
+    """Coordinators are those that brokers name, and not the leaders of Kafka's internal topics."""
 
     @property
     def now(self) -> Observation:
@@ -231,7 +235,7 @@ class References:
                 if entry.leader < 0:
                     raise UnresolvedRole(f"{partition} has no leader")
                 return (self._processes()[entry.leader],)
-            case "coordinator" | "transaction-coordinator" if not self.dialect.shows_decisions:
+            case "coordinator" | "transaction-coordinator" if self.finds_coordinators:
                 if (named := self._processes().get(self.now.coordinators.get(ref, -1))) is None:
                     raise UnresolvedRole(f"no broker names the {role} of {partition}")
                 return (named,)

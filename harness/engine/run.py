@@ -229,13 +229,13 @@ def started(cluster: Cluster, seconds: float | None = None) -> Iterator[Context]
                 journal,
                 unqueried,
                 lives_on=cluster.lives_on,
-                coordinators=coordinator_roles(plan),
+                coordinators=coordinator_roles(plan) if cluster.target.file.finds_coordinators else (),
             )
         )
         stack.enter_context(WaitingNodes(cluster.pids, journal))
-        workload = Workload(
-            plan, journal, cluster.client_settings, assigns=cluster.target.file.promises.replication == "isr"
-        )
+        file = cluster.target.file
+        assigns, by_use = file.promises.replication == "isr", file.topics == "by use"
+        workload = Workload(plan, journal, cluster.client_settings, assigns=assigns, by_use=by_use)
         stack.callback(workload.stop)
         logs = NodeLogs(cluster.folder.logs, [node.name for node in plan.topology.nodes], sizes)
         instants = Instants(logs.mark)

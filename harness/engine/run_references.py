@@ -14,7 +14,16 @@ class RunReferences(References):
 
     def __init__(self, context: Context) -> None:
         known = context.references
-        super().__init__(known.plan, known.dialect, known.observations, known.clock, known.promises, known.bound)
+        super().__init__(
+            known.plan,
+            known.dialect,
+            known.observations,
+            known.clock,
+            known.promises,
+            known.bound,
+            known.redirects,
+            known.finds_coordinators,
+        )
         self.journal = context.journal
         self._cluster = context.cluster
         self._clients = context.clients

@@ -35,6 +35,13 @@ QUORUM_PORT, ELECTION_PORT = 2888, 3888
 ACCEPT_DELAY_PORT = 2887
 """The port of the accept-delay proxy, at which links to the quorum port end."""
 TOXIPROXY_PORT = 8474
+PROTOCOL_PORTS = frozenset(
+    {
+        *(PEER_PORT, COMBINED_PORT, CLIENT_PORT, ZOOKEEPER_PORT),
+        *(QUORUM_PORT, ELECTION_PORT, ACCEPT_DELAY_PORT, TOXIPROXY_PORT),
+    }
+)
+"""The ports by which the harness knows a protocol: no other one may be there."""
 
 FIRST_K, LAST_K = 20, 250
 HIGHEST_INDEX = 99

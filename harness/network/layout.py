@@ -102,6 +102,10 @@ class Node:
     """The port of a service; only such a node has one."""
     question: bytes | None = None
     """The question that a service answers at once; None for nodes whose protocol follows from the port."""
+    health_port: int | None = None
+    """The port at which it gives a sign of life, if that is not the one for its peers."""
+    health_question: bytes | None = None
+    """The question there."""
 
     @property
     def quorum_id(self) -> int:
@@ -162,6 +166,11 @@ class Node:
         if self.one_listener:
             return Endpoint(self.address, CLIENT_PORT)
         return Endpoint(self.address, ZOOKEEPER_PORT if self.is_zookeeper else PEER_PORT)
+
+    @property
+    def sign_of_life(self) -> Endpoint:
+        """The endpoint that is asked whether the node is up."""
+        return self.front if self.health_port is None else Endpoint(self.address, self.health_port)
 
 
 @dataclass(frozen=True)
@@ -271,7 +280,7 @@ class Layout:
         yield self.addresses.toxiproxy
         yield from self.accept_delay_proxies()
         for node in self.nodes:
-            yield from {node.endpoint(listener) for listener in node.listeners}
+            yield from {node.endpoint(listener) for listener in node.listeners} | {node.sign_of_life}
         for proxy in self.links():
             yield proxy.listen
 

@@ -19,6 +19,8 @@ from fencepost.harness.network.addresses import ELECTION_PORT, ZOOKEEPER_PORT, E
 from fencepost.harness.network.zookeeper import SRVR, vote_question
 
 CORRELATION_ID = 0x66656E63
+HTTP_STATUS = slice(9, 12)
+"""The status code in the first line of an answer: `HTTP/1.1 200 OK`."""
 SMALLEST = 14
 """Bytes of the smallest request."""
 
@@ -58,9 +60,16 @@ def round_trip(
     """
     began = time.monotonic()
     dial = connect or (lambda seconds: socket.create_connection(endpoint, seconds))
-    question = _question(endpoint.port) if asked is None else _Question(asked, int(bool(asked)), lambda answer: True)
+    question = _question(endpoint.port) if asked is None else _own(asked)
     reach = _ask(dial, question, began + timeout)
     return RoundTrip(reach, round((time.monotonic() - began) * 1000, 2), question.closes)
+
+
+def _own(asked: bytes) -> _Question:
+    """Return a question of a target. An answer of HTTP counts as one if it is a success."""
+    if asked.startswith((b"GET ", b"HEAD ")):
+        return _Question(asked, HTTP_STATUS.stop, lambda answer: answer[HTTP_STATUS].startswith(b"2"))
+    return _Question(asked, int(bool(asked)), lambda answer: True)
 
 
 def _question(port: int) -> _Question:

@@ -19,10 +19,10 @@ TRANSACTIONAL = ("find_coordinator", "init_producer_id", "add_partitions_to_txn"
 WITH_OFFSETS = ("add_offsets_to_txn", "txn_offset_commit")
 
 
-def needed_requests(plan: Plan) -> Iterator[tuple[str, str]]:
+def needed_requests(plan: Plan, *, topics_by_use: bool = False) -> Iterator[tuple[str, str]]:
     """Yield (request, what needs it), one pair for each part of the plan that sends it."""
     for topic in plan.topics:
-        if not topic.prepared:
+        if not (topic.prepared or topics_by_use):
             yield "create_topics", f"the topic {topic.name}"
     for producer in plan.workload.producers:
         yield from ((request, f"the producer {producer.name}") for request in _of_producer(producer))

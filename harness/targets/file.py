@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Annotated, Literal, Self
@@ -22,31 +21,24 @@ from fencepost.faults.capabilities import Capability
 from fencepost.faults.parameters import PlanModel, unknown_key
 from fencepost.harness.errors import UsageError
 from fencepost.harness.network.layout import Node
-from fencepost.harness.plan.base import BugId, Name, Outcome, Pattern, SettingKey, SettingValue, release_range
+from fencepost.harness.plan.base import BugId, Name, Outcome, SettingKey, SettingValue, release_range
 from fencepost.harness.plan.dialect import Dialect
 from fencepost.harness.plan.model import Plan, Timing
 from fencepost.harness.plan.promises import Promises
 from fencepost.harness.plan.steps.roll import Roll
 from fencepost.harness.targets.fixed_brokers import FixedBrokers
+from fencepost.harness.targets.health import Health
 from fencepost.harness.targets.listed_answer import ListedAnswer
 from fencepost.harness.targets.process_template import ProcessTemplate, Text, as_text
 from fencepost.harness.targets.releases import Releases, is_build, line_before, nearest, within
 from fencepost.harness.targets.service import Service
-
-RELEASES = ("old", "new")
-
-
-def _with_a_group(pattern: str) -> str:
-    if re.compile(pattern).groups != 1:
-        raise PydanticCustomError("upgrade", "Input should have one group for the release: 'version (\\S+)'")
-    return pattern
-
+from fencepost.harness.targets.upgrade_rules import UpgradeRules
 
 COMMAND = "command"
 """The driver that starts any program."""
 
 
-_OF_CLIENTS = frozenset({"brokers", "one_listener", "one_process", "promises", "services"})
+_OF_CLIENTS = frozenset({"brokers", "one_listener", "one_process", "promises", "services", "topics"})
 """The keys of a target that shows no control plane."""
 
 Feature = Literal["idempotence", "pre-vote", "auto-join", "cordoned-directories", "misrouted-clients"]
@@ -109,23 +101,6 @@ class RoleSettings(PlanModel):
     broker: dict[SettingKey, OneLine] = Field(default_factory=dict)
 
 
-class UpgradeRules(PlanModel):
-    """How nodes are upgraded from one release to another."""
-
-    says: Annotated[Pattern, AfterValidator(_with_a_group)]
-    """The line of a node's log that says which release it runs; the group of the pattern is the release."""
-    protocol: tuple[str, ...] = ()
-    """The configuration keys of a broker that hold the protocol version, such as `3.9`. They make the levels `old` and
-    `new` of a target that is upgraded."""
-
-    def levels(self, releases: tuple[str, str]) -> dict[str, dict[str, str]]:
-        """Return the protocol levels of two releases: their first two numbers."""
-        if not self.protocol:
-            return {}
-        versions = {name: ".".join(version.split(".")[:2]) for name, version in zip(RELEASES, releases, strict=True)}
-        return {name: dict.fromkeys(self.protocol, version) for name, version in versions.items()}
-
-
 class TargetFile(PlanModel):
     """A target file: one shipped in `harness/targets`, of an installed package, or of a user."""
 
@@ -163,6 +138,20 @@ class TargetFile(PlanModel):
     """A broker serves its peers at its port for clients, 9092, and has no other."""
     one_process: bool = False
     """The brokers of a cluster are one process: what ends or pauses one does it to all."""
+    topics: Literal["by request", "by use"] = "by request"
+    """`by use`: a topic comes into being when a client asks for its metadata, and not by CreateTopics."""
+    administration: Literal["any broker", "controller"] | None = None
+    """The brokers that take requests of administrators: each, or the one that Metadata names as controller, which
+    clients have to ask. None: the controller where no control plane is visible, else any broker."""
+    coordinators: Literal["find", "topics"] | None = None
+    """The coordinator of a group is that which FindCoordinator names, or the leader of a partition of Kafka's internal
+    topics. None: `find` where no control plane is visible, else `topics`."""
+    log_files: Literal["kafka", "none"] = "kafka"
+    """`none`: it writes no segment files as Apache Kafka does, so that no step and no rule reads them."""
+    exit_codes: tuple[int, ...] = ()
+    """The exit codes by which it ends on SIGTERM, beside 0 and 143."""
+    health: Health | None = None
+    """The sign of life that a broker is asked for. None: ApiVersions at the port for its peers."""
     services: dict[Name, Service] = Field(default_factory=dict)
     """Programs beside the brokers, by the names of their nodes; one of each in a cluster."""
     promises: Promises = Promises()
@@ -311,6 +300,15 @@ class TargetFile(PlanModel):
             if not all(within(release, served_by) for release in releases or (version,))
         )
         return found
+
+    @property
+    def redirects(self) -> bool:
+        """True if only the controller takes requests of administrators, and clients ask the one that is named."""
+        return not self.dialect.shows_decisions if self.administration is None else self.administration == "controller"
+
+    @property
+    def finds_coordinators(self) -> bool:
+        return not self.dialect.shows_decisions if self.coordinators is None else self.coordinators == "find"
 
     @property
     def release(self) -> str:

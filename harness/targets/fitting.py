@@ -71,7 +71,7 @@ def check_design(file: TargetFile, plan: Plan) -> None:
         _check_part(file, f"the step {plan.step_name(place)}", step)
         if isinstance(step, InjectStep) and step.when is not None:
             _check_part(file, f"`when` of the step {plan.step_name(place)}", step.when)
-    if reason := file.without_request(needed_requests(plan)):
+    if reason := file.without_request(needed_requests(plan, topics_by_use=file.topics == "by use")):
         raise UsageError(reason)
     if plan.prepared_topics and file.dialect is not Dialect.LEADER_DRIVEN:
         topics = ", ".join(sorted(plan.prepared_topics))
@@ -84,6 +84,8 @@ def _check_part(file: TargetFile, where: str, part: Step | When) -> None:
         raise UsageError(f"{where} has {what}, but {file.name} has no controllers: {state}")
     if not file.dialect.shows_decisions and (what := _about_decisions(part)):
         raise UsageError(f"{where} needs {what}, but {file.name} shows only what clients see (`dialect: clients`)")
+    if file.log_files == "none" and isinstance(part, AwaitStep) and part.reads_log_files:
+        raise UsageError(f"{where} reads log files, and {file.name} has none as Apache Kafka's (`log_files: none`)")
     if isinstance(part, InjectStep) and (reason := file.promises.unpromised(part.fault)):
         raise UsageError(f"{where} breaks what {file.name} does not promise to keep: {reason}")
     if isinstance(part, ProbeStep) and part.only_in is not None and file.dialect is not part.only_in[0]:

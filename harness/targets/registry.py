@@ -28,10 +28,11 @@ from fencepost.harness.extensions import ExtensionError, installed, load_referen
 from fencepost.harness.plan.base import release_range
 from fencepost.harness.plan.dialect import Dialect
 from fencepost.harness.plan.owned import WHY
-from fencepost.harness.targets.file import RoleSettings, TargetFile, UpgradeRules
+from fencepost.harness.targets.file import RoleSettings, TargetFile
 from fencepost.harness.targets.reference import refuse_defect
 from fencepost.harness.targets.target import FILES, Target
 from fencepost.harness.targets.upgrade import UpgradedTarget
+from fencepost.harness.targets.upgrade_rules import UpgradeRules
 from fencepost.harness.yaml_file import Location, YamlFileError, line_of, parse_mapping, read_text, validated
 from fencepost.results.records.folder import RunFolder
 

@@ -13,29 +13,13 @@ from pydantic.functional_validators import AfterValidator
 from pydantic_core import PydanticCustomError
 
 from fencepost.faults.parameters import PlanModel
-from fencepost.harness.network.addresses import (
-    ACCEPT_DELAY_PORT,
-    CLIENT_PORT,
-    COMBINED_PORT,
-    ELECTION_PORT,
-    PEER_PORT,
-    QUORUM_PORT,
-    TOXIPROXY_PORT,
-    ZOOKEEPER_PORT,
-)
+from fencepost.harness.network.addresses import PROTOCOL_PORTS
 from fencepost.harness.targets.process_template import CommandLine, Line, Template
 
-FOREIGN = frozenset(
-    {
-        *(PEER_PORT, COMBINED_PORT, CLIENT_PORT, ZOOKEEPER_PORT),
-        *(QUORUM_PORT, ELECTION_PORT, ACCEPT_DELAY_PORT, TOXIPROXY_PORT),
-    }
-)
-"""The ports by which the harness knows another protocol."""
 
-
-def _of_its_own(port: int) -> int:
-    if port in FOREIGN:
+def of_its_own(port: int) -> int:
+    """Refuse a port by which the harness knows another protocol."""
+    if port in PROTOCOL_PORTS:
         raise PydanticCustomError("port", "the port {port} is that of another protocol here", {"port": port})
     return port
 
@@ -52,7 +36,7 @@ class Service(PlanModel):
     """How a service is started, and how it shows that it serves."""
 
     command: CommandLine
-    port: Annotated[int, Field(ge=1024, le=32767), AfterValidator(_of_its_own)]
+    port: Annotated[int, Field(ge=1024, le=32767), AfterValidator(of_its_own)]
     """The port at which it listens, at its own address."""
     environment: dict[str, Template] = Field(default_factory=dict)
     format: tuple[CommandLine, ...] = ()

@@ -11,6 +11,7 @@ from itertools import count
 from fencepost.faults.capabilities import (
     CUT,
     HEALTHY,
+    ORDERLY,
     Broken,
     CapabilityError,
     Claim,
@@ -132,6 +133,9 @@ class FakeCluster:
 
     def _end(self, verb: str, node: str, exit_code: int) -> None:
         self._become(verb, node, ProcessStatus(Running.EXITED, pid=self.status(node).pid, exit_code=exit_code))
+
+    def is_orderly(self, exit_code: int | None) -> bool:
+        return exit_code in ORDERLY
 
     def await_end(self, node: str, timeout: float) -> bool:
         return self.deaf or self.status(node).running is Running.EXITED

@@ -110,7 +110,7 @@ class Prober:
 
     def _named_controller(self, node: str, answer: ProbeAnswer) -> str | None:
         """Return the broker that a client asks next: the one that `node`, which is not the controller, names as it."""
-        if self._references.dialect.shows_decisions or answer.error != ErrorCode.not_controller.value:
+        if not self._references.redirects or answer.error != ErrorCode.not_controller.value:
             return None
         try:
             with self._context.clients.connect(node, Listener.CLIENT, CONTROLLER_SECONDS) as connection:
@@ -147,9 +147,9 @@ class Prober:
     def _misdirected(self, probe: Probe, node: str, answer: ProbeAnswer) -> bool:
         """Return whether the answer is due to a new controller that does not act yet, or to a role that just moved.
 
-        Where no control plane is visible, each client follows the answers that name another broker.
+        Where the target redirects, each client follows the answers that name another broker.
         """
-        follows = not self._references.dialect.shows_decisions
+        follows = self._references.redirects
         if probe.node == "active-controller" or (follows and answer.error in FOLLOWED):
             claimed = probe.expect is not None and matches(
                 probe.expect.outcome, {"outcome": answer.outcome.value, "error": answer.error}

@@ -15,6 +15,7 @@ class Checkpoint(Bounds):
 
     phrase = "the checkpoint of {node} has {partition} at {bounds}"
     reads_decisions = True
+    reads_log_files = True
     condition: Literal["checkpoint"] = "checkpoint"
     node: NodeRef
     partition: Partition

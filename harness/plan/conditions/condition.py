@@ -47,6 +47,8 @@ class AwaitStep(Word):
     """It reads what only a cluster with ZooKeeper has."""
     reads_decisions: ClassVar[bool] = False
     """It reads what was decided, or files that brokers write as Kafka does: clients do not see these."""
+    reads_log_files: ClassVar[bool] = False
+    """It reads segment files and checkpoints of brokers."""
     recheck_seconds: ClassVar[float | None] = None
     """Seconds between two evaluations while the observation does not change. None: those of the observer."""
 

@@ -15,6 +15,7 @@ class LogEnd(Bounds):
 
     phrase = "the log of {partition} on {node} ends at {bounds}"
     reads_decisions = True
+    reads_log_files = True
     condition: Literal["log-end"] = "log-end"
     node: NodeRef
     partition: Partition

@@ -72,7 +72,7 @@ def test_answers_that_fit_ask_for_no_line(tmp_path: Path) -> None:
         ({"listed": {111: "127.20.0.4:9092"}}, "{{ advertised_client }}", "past the link", True),
         ({"at_peer_port": False}, "one_listener: true", "at no other port", True),
         ({"offered": {"produce": (0, 9)}}, "missing_requests: [create_topics]", "create_topics (the topic t", True),
-        ({"exit_code": 2}, "", "ended with exit code 2 on SIGTERM", True),
+        ({"exit_code": 2}, "exit_codes: [2]", "ended with exit code 2 on SIGTERM", True),
         ({"exit_code": None}, "", "still ran 10 s after SIGTERM", False),
         ({"files": ()}, "promises: {survives: pause}", "wrote no file", False),
     ],

@@ -13,7 +13,6 @@ from fencepost.harness.engine.probes import prober as prober_module
 from fencepost.harness.engine.probes.prober import Prober
 from fencepost.harness.plan.answers import ProbeAnswer, ProbeOutcome
 from fencepost.harness.plan.base import ExpectOutcome, Level
-from fencepost.harness.plan.dialect import Dialect
 from fencepost.harness.plan.requests.api import ApiProbe
 from fencepost.harness.plan.requests.metrics import MetricsProbe
 from fencepost.results.records.journal import read_journal
@@ -56,12 +55,12 @@ def test_an_answer_that_must_never_be_is_not_waited_out(
     assert [event.data["outcome"] for event in ends] == journalled
 
 
-@pytest.mark.parametrize(("dialect", "asked"), [(Dialect.CLIENTS, ["node-4", "node-5"]), (Dialect.KRAFT, ["node-4"])])
-def test_where_no_control_plane_is_visible_the_controller_that_a_broker_names_is_asked_next(
-    dialect: Dialect, asked: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+@pytest.mark.parametrize(("redirects", "asked"), [(True, ["node-4", "node-5"]), (False, ["node-4"])])
+def test_where_the_target_redirects_the_controller_that_a_broker_names_is_asked_next(
+    redirects: bool, asked: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     context = still_context(tmp_path, healthy())
-    context.references.dialect = dialect
+    context.references.redirects = redirects
     answers = {
         "node-4": ProbeAnswer(ProbeOutcome.REFUSED, ErrorCode.not_controller.value),
         "node-5": ProbeAnswer(ProbeOutcome.SERVED),
