@@ -224,7 +224,7 @@ def _path_of(name: str) -> Path:
     if name in (points := installed(TARGETS)):
         return _file_of(points[name])
     targets = names()
-    near = difflib.get_close_matches(name, targets, n=1)
+    near = [target for target in targets if name in target] or difflib.get_close_matches(name, targets, n=1)
     hint = f"did you mean {near[0]}? " if near else ""
     raise UnknownTarget(
         f"there is no target {name!r}: {hint}the targets are {', '.join(targets)}; a file of your own is named by its "

@@ -29,7 +29,7 @@ from fencepost.harness.targets.registry import load_file
 from fencepost.harness.yaml_file import YamlFileError
 from fencepost.results.records.verdict import Verdict
 from fencepost.suites import vocabulary as v
-from fencepost.suites.scenarios import SUITES
+from fencepost.suites.scenarios import SUITES, scenarios_for
 from fencepost.suites.target_facts import TargetFacts
 
 NO_CLIENTS = WorkloadSpec()
@@ -96,10 +96,14 @@ def test_a_request_that_does_not_exist_is_refused_with_the_nearest_one(target: P
 
 
 def test_scenarios_that_need_a_missing_request_are_skipped_with_the_reason(target: Path) -> None:
-    facts = TargetFacts.of(_without(target, "create_partitions", "end_txn"))
-    reasons = {each.slug: each.unavailable_reason(facts) or "" for each in SUITES["any"]}
-    assert "lacks the request create_partitions, which the step grow" in reasons["any-as-asked"]
-    assert not reasons["any-kill"]
+    facts = TargetFacts.of(_without(target, "delete_topics", "create_partitions"))
+    reasons = {each.slug: each.unavailable_reason(facts) or "" for each in scenarios_for(facts)}
+    assert "lacks the request delete_topics, which the step delete needs" in reasons["any-deletes-one"]
+    assert "delete_topics" in reasons["any-kill"], "its end deletes topics through each broker"
+    target.write_text(target.read_text().replace("delete_topics, ", ""))
+    asked = TargetFacts.of(str(target))
+    [as_asked] = [each for each in SUITES["any"] if each.slug == "any-as-asked"]
+    assert as_asked.unavailable_reason(asked) is None, "it asks for less then"
 
 
 def test_producers_are_not_idempotent_where_no_broker_gives_producer_ids(target: Path) -> None:

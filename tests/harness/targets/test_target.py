@@ -85,7 +85,10 @@ def test_a_version_is_a_parameter_of_the_reference() -> None:
 @pytest.mark.parametrize(
     ("reference", "message"),
     [
-        ("kafka", "there is no target 'kafka': the targets are apache-kafka, apache-kafka-zk, leader-driven, "),
+        (
+            "kafka",
+            r"no target 'kafka': did you mean apache-kafka\? the targets are apache-kafka, apache-kafka-zk, kfake, ",
+        ),
         ("zk-controller:7", "zk-controller has no version '7'"),
         ("apache-kafka-zk:4.0.0", "Apache Kafka 4.0.0 runs without ZooKeeper: ask for apache-kafka:4.0.0"),
         ("quorum:7", "quorum has no version '7'"),
