@@ -94,6 +94,8 @@ class Cluster:
         self.journal = journal
         self.target = target
         self.backend = backend
+        self._one_process: list[str] = []
+        """The brokers, if they are one process."""
         self.lives_on = False
         """Another plan ran on it before the present one."""
         self.legacy = Legacy()
@@ -108,7 +110,9 @@ class Cluster:
             self._environment = stack.enter_context(environment_for(self.backend, spec))
             stack.callback(disks.clear_rules)
             self.layout = self._environment.layout
-            one_process = [node.name for node in self.layout.brokers] if self.target.file.one_process else []
+            one_process = self._one_process = (
+                [node.name for node in self.layout.brokers] if self.target.file.one_process else []
+            )
             backend = self._environment.backend
             self._backend = SharedProcess(backend, one_process) if one_process else backend
             self.installation = Installation(
@@ -236,7 +240,8 @@ class Cluster:
     def socket_audit(self) -> list[Bypass]:
         """Connections, open now, that a node opened to anything but its links."""
         pids = self._backend.pids()
-        return sockets.bypasses(self.layout, {node.name: pids.get(node.name, ()) for node in self.layout.nodes})
+        of_nodes = {node.name: pids.get(node.name, ()) for node in self.layout.nodes}
+        return sockets.bypasses(self.layout, of_nodes, self._one_process)
 
     def problems(self) -> list[str]:
         """Return messages about what makes this run inconclusive: a dead Toxiproxy, a connection past the links."""

@@ -47,14 +47,15 @@ def outgoing(
             yield socket.remote
 
 
-def bypasses(layout: Layout, pids: Mapping[str, Collection[int]]) -> list[Bypass]:
+def bypasses(layout: Layout, pids: Mapping[str, Collection[int]], one_process: Collection[str] = ()) -> list[Bypass]:
     """Every connection, open now, of these nodes (name to the pids of all their processes) that leads past their
-    links."""
+    links. Nodes that are `one_process` accept at the endpoints of each of them."""
     tables = SocketTables()
+    shared = frozenset[Endpoint]().union(*(_own(layout.node(name)) for name in one_process))
     return [
         Bypass(name, remote, _owner(layout, remote))
         for name, members in pids.items()
-        for remote in outgoing(members, _own(layout.node(name)), tables)
+        for remote in outgoing(members, shared if name in one_process else _own(layout.node(name)), tables)
         if remote not in _links_of(layout, layout.node(name)) and remote.host != layout.node(name).address
     ]
 

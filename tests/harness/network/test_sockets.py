@@ -129,13 +129,20 @@ sys.stdin.read()
 """
 
 
-def test_what_a_node_accepted_before_it_stopped_listening_is_no_way_around(layout: Layout) -> None:
-    at = layout.node("node-1").endpoint(Listener.INTERNAL)
+@pytest.mark.parametrize(
+    ("acceptor", "one_process", "seen"),
+    [("node-1", (), 0), ("node-2", ("node-1", "node-2"), 0), ("node-2", (), 1)],
+)
+def test_what_a_process_accepted_before_it_stopped_listening_is_no_way_around(
+    acceptor: str, one_process: tuple[str, ...], seen: int, layout: Layout
+) -> None:
+    """The process is node-1, or both nodes together."""
+    at = layout.node(acceptor).endpoint(Listener.INTERNAL)
     argv = [sys.executable, "-c", ENDING, json.dumps(at)]
     with subprocess.Popen(argv, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as process:
         assert process.stdout is not None
         assert process.stdout.readline() == "listening\n"
         with socket.create_connection(at):
             assert process.stdout.readline() == "ending\n"
-            assert bypasses(layout, {"node-1": [process.pid]}) == []
+            assert len(bypasses(layout, {"node-1": [process.pid]}, one_process)) == seen
         process.kill()
