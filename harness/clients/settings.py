@@ -13,6 +13,9 @@ ClientSettings = dict[str, Any]
 BATCH = 100
 """Records: else all that was held up would go in one request, and not through a link that lets some bytes pass."""
 
+MOST_BYTES = 1_000_000_000
+"""The limit of the client library."""
+
 UNHEARD = logging.Logger("fencepost.clients")
 """Discards the log lines of the library, which would disturb the terminal; errors and reports have the facts."""
 UNHEARD.addHandler(logging.NullHandler())
@@ -56,6 +59,11 @@ def producer(
         "request.timeout.ms": max(1000, timing.lease_ms),
     }
     return settings if retry else settings | {"retries": 0}
+
+
+def large(producer: ClientSettings) -> ClientSettings:
+    """Return the settings of a producer that leaves it to the broker whether a record is too large."""
+    return producer | {"message.max.bytes": MOST_BYTES}
 
 
 def record_timeout_ms(timing: Timing) -> int:

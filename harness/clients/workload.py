@@ -143,19 +143,35 @@ class Workload:
         )
 
     def burst(
-        self, name: str, topic: str, partition: int, records: int, acks: str, idempotent: bool, timeout: float
+        self,
+        name: str,
+        topic: str,
+        partition: int,
+        records: int,
+        acks: str,
+        idempotent: bool,
+        timeout: float,
+        size: int = 1,
     ) -> BurstResult:
-        """Send so many records at once and wait for their fates, `timeout` seconds at most.
+        """Send so many records, of `size` bytes at least, at once and wait for their fates, `timeout` seconds at most.
 
         Without idempotence each record is attempted once, so that a refusal is certain. The values and the journal's
         process carry `name`, which must be unique in the run. Raise CallHangs if the client library does not return.
         """
         longest = timeout + records / SLOWEST_RATE + MARGIN_SECONDS
-        work = partial(self._burst, name, topic, partition, records, acks, idempotent, timeout)
+        work = partial(self._burst, name, topic, partition, records, acks, idempotent, timeout, size)
         return in_time(f"the burst {name}", longest, work)
 
     def _burst(
-        self, name: str, topic: str, partition: int, records: int, acks: str, idempotent: bool, timeout: float
+        self,
+        name: str,
+        topic: str,
+        partition: int,
+        records: int,
+        acks: str,
+        idempotent: bool,
+        timeout: float,
+        size: int,
     ) -> BurstResult:
         config = settings.producer(
             self._cluster("main"),
@@ -166,7 +182,7 @@ class Workload:
             retry=idempotent,
             timeout_ms=int(timeout * 1000),
         )
-        sender = self._sender(name, topic, config, size=1, numbers=count())
+        sender = self._sender(name, topic, settings.large(config), size=size, numbers=count())
         if acks == "all":
             self._bursts.append(((topic, partition), sender.tally))
         try:

@@ -65,6 +65,7 @@ class PerformedRun(RunReferences):
             str(step.acks),
             step.idempotent,
             step.timeout_ms / 1000,
+            step.size,
         )
         return result.sent, result.acknowledged
 

@@ -115,13 +115,14 @@ def asked(rng: random.Random, script: Script, *, certain: bool = True, of_any: b
     return Asked(node, ANSWERED_WITHIN_MS * factor, background=rng.random() < IN_BACKGROUND)
 
 
-def written(script: Script, topic: ScriptTopic, partition: int) -> Produce:
+def written(script: Script, topic: ScriptTopic, partition: int, size: int = 1) -> Produce:
     """Return a burst of records to a topic. They are promised for as long as the topic lives."""
     return Produce(
         as_=script.name("write"),
         topic=topic.name,
         partition=partition,
-        records=RECORDS,
+        records=RECORDS if size == 1 else 1,
+        size=size,
         acks="all",
         timeout_ms=WRITTEN_WITHIN_MS * script.cluster.target.timeout_factor,
     )

@@ -17,6 +17,10 @@ if TYPE_CHECKING:
     from fencepost.harness.plan.model import Plan
 
 
+LARGEST = 10_000_000
+"""The most bytes that a value may have: far above any default, and far below the memory of a node."""
+
+
 class Produce(PlanStep):
     """A burst of records, each sent after the response to the one before: to `node`, or to the leader.
 
@@ -30,6 +34,8 @@ class Produce(PlanStep):
     topic: str
     partition: Annotated[int, Field(ge=0)] = 0
     records: Annotated[int, Field(ge=1)] = 1
+    size: Annotated[int, Field(ge=1, le=LARGEST)] = 1
+    """The bytes of each value, of which its name is the least."""
     acks: Acks = "all"
     idempotent: bool = False
     node: NodeRef | None = None
@@ -41,7 +47,7 @@ class Produce(PlanStep):
     @property
     def clause(self) -> str:
         through = " through {node}" if self.node else ""
-        records = f"{{records}} record{'s'[: self.records != 1]}"
+        records = f"{{records}} record{'s'[: self.records != 1]}" + " of {size} bytes" * (self.size > 1)
         return f"Produce {records} to {{topic}}-{{partition}}{through}, acks={{acks}}"
 
     @property
@@ -51,6 +57,8 @@ class Produce(PlanStep):
     def problems(self, plan: Plan) -> Iterator[tuple[str, str]]:
         if self.idempotent and (self.node is not None or self.acks != "all"):
             yield "idempotent", "an idempotent burst needs `acks: all` and no `node`"
+        if self.size > 1 and self.node is not None:
+            yield "size", "a burst through a `node` has records without filling"
 
     def perform(self, run: Performed, name: str) -> Mapping[str, Any]:
         if self.node is None:
