@@ -76,3 +76,57 @@ def test_a_cluster_survives_the_fate_of_one_alter_partition(
     counts: dict[str, Any] = events["healed"]["measured"]["node-4 to node-1"]
     assert {name: counts[name] for name in counted} == counted
     assert (counts["active"], counts["broken"], counts["unread"]) == (False, 0, 0)
+
+
+FATES = """\
+format: fencepost-plan/2
+scenario: one-message-of-each-fate
+title: One message after the other is lost, late, or repeated
+document: none
+seed: 1
+target: {target}
+timing: {{lease_ms: 4000, session_ms: 4000, fence_ms: 6000, lag_ms: 4000}}
+topology:
+  nodes:
+  - {{name: zk-1, id: 9, index: 9, roles: [zookeeper]}}
+  - {{name: node-4, id: 4, index: 4, roles: [broker]}}
+  - {{name: node-5, id: 5, index: 5, roles: [broker]}}
+  - {{name: node-6, id: 6, index: 6, roles: [broker]}}
+topics:
+- {{name: t, assignments: [[4, 5, 6]]}}
+workload:
+  producers: [{{name: p1, topic: t}}]
+  consumers: [{{name: c1, topic: t}}]
+steps:
+- {{do: workload, as: work, action: start}}
+- {{do: await, as: working, condition: workload-acks, more: 20, within_ms: 20000}}
+{fates}
+- {{do: workload, as: rest, action: stop}}
+coverage:
+- {{that: proven, fault: lost-request}}
+- {{that: proven, fault: lost-answer}}
+- {{that: proven, fault: late-request}}
+- {{that: proven, fault: repeated-request}}
+"""
+FATE = """\
+- {{do: inject, as: {fault}, fault: {fault}, {more}from: '{from_}', to: node-4, api: {api}, within_ms: 60000}}
+- {{do: heal, as: heal-{fault}, fault: {fault}}}
+- {{do: await, as: whole-{fault}, condition: converged, within_ms: 60000}}
+"""
+
+
+@pytest.mark.parametrize("target", ["zk-controller", "leader-driven"])
+def test_a_cluster_with_zookeeper_survives_each_fate(target: str, tmp_path: Path) -> None:
+    if reason := without_messages():
+        pytest.skip(reason)
+    fetch, produce = {"from_": "node-5", "api": "fetch"}, {"from_": "site:main", "api": "produce"}
+    fates = (
+        FATE.format(fault="lost-request", more="connection: ended, ", **fetch),
+        FATE.format(fault="lost-answer", more="connection: ended, ", **produce),
+        FATE.format(fault="late-request", more="held_ms: 1500, ", **fetch),
+        FATE.format(fault="repeated-request", more="", **fetch),
+    )
+    file = tmp_path / "plan.yaml"
+    file.write_text(FATES.format(target=target, fates="".join(fates).rstrip()))
+    result = CliRunner().invoke(app, ["run", str(file), "--runs", str(tmp_path / "runs")])
+    assert result.exit_code == 0, result.output
