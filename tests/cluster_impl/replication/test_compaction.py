@@ -121,6 +121,7 @@ def test_offsets_are_compacted_and_none_goes_back_or_vanishes(cluster: StaticClu
 def test_a_new_coordinator_loads_in_slices_and_refuses_until_it_knows_all_offsets(
     cluster: StaticCluster, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    cluster.create("t", [[1]])
     here = coordinator(cluster, "g")
     for offset in range(5):
         assert commit(cluster, here, "g", offset) is Error.NONE

@@ -92,13 +92,11 @@ def test_the_leader_itself_has_caught_up_and_voters_as_their_fetches_say() -> No
     assert voters[2][2] == -1
 
 
-def test_the_addresses_of_voters_are_named_and_what_is_refused_says_why() -> None:
+def test_the_addresses_of_voters_are_named_and_other_partitions_are_unknown() -> None:
     leader = leading()
     leader.core.voters.first = VoterSet.of({1: ("a", 9093), 2: ("b", 9094), 3: ("c", 9095)})
     nodes = {each.node_id: (each.listeners[0].host, each.listeners[0].port) for each in described(leader).nodes}
     assert nodes == {1: ("a", 9093), 2: ("b", 9094), 3: ("c", 9095)}
-    refused = described(leader, topic="t")
-    assert (refused.error_code, refused.error_message) == (
-        Error.INVALID_REQUEST,
-        "only partition 0 of __kafka_metadata has a quorum",
-    )
+    other = described(leader, topic="t")
+    [partition] = other.topics[0].partitions
+    assert (other.error_code, partition.error_code) == (Error.NONE, Error.UNKNOWN_TOPIC_OR_PARTITION)
