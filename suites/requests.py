@@ -124,9 +124,13 @@ def fetched(
     epoch: int | str = -1,
     wait_ms: int = 0,
     rack: str = "",
+    follower: int = -1,
     **more: Any,
 ) -> ApiProbe:
-    """Fetch partition 0 as a client, from a leader or a follower. Without `wait_ms` the answer comes at once."""
+    """Fetch partition 0, from a leader or a follower: as a client, or as the broker with the id `follower`.
+
+    Without `wait_ms` the answer comes at once.
+    """
     partition = {
         "partition": 0,
         "current_leader_epoch": epoch,
@@ -134,7 +138,7 @@ def fetched(
         "partition_max_bytes": MOST_BYTES,
     }
     body: dict[str, Any] = {
-        "replica_id": -1,
+        "replica_id": follower,
         "max_wait": wait_ms,
         "min_bytes": 1 if wait_ms else 0,
         "max_bytes": MOST_BYTES,

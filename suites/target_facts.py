@@ -31,7 +31,7 @@ _DIALECTS_BY_PREFIX = (
     | dict.fromkeys(("K1186", "K1066", "K1242"), SHIPPED_QUORUM)
     | dict.fromkeys(("INT", "DINT", "K343", "D343", "RSE", "DRSE"), ZOOKEEPER_MODE)
     | dict.fromkeys(("LD", "DLD"), LEADER_DRIVEN)
-    | {"CTRL": WITHOUT_ZOOKEEPER | ZOOKEEPER_MODE}
+    | {"CTRL": WITHOUT_ZOOKEEPER | ZOOKEEPER_MODE, "SEC": WITHOUT_ZOOKEEPER}
 )
 """The designs that a requirement binds, by the prefix of its id. A prefix that is absent binds all designs."""
 

@@ -13,8 +13,8 @@ from tests.mutants.defect import QUORUM, Defect
 DEFECT = Defect(
     __name__,
     designs=(QUORUM,),
-    rules=("D631-43",),
-    scenarios=("metadata-format-raised",),
+    rules=("D631-43", "SEC-06"),
+    scenarios=("metadata-format-raised", "rights-outlast-the-leader"),
     unit="tests/cluster_impl/designs/quorum/broker",
 )
 

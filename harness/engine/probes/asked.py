@@ -77,8 +77,9 @@ class AskedRun(RunReferences):
         usual = credentials(listener, self.plan.secured)
         if usual is None or not probe.logs_in:
             return None
-        user = probe.sender or usual.user
-        error = log_in(connection, usual._replace(user=user, password=PASSWORDS.get(user, "")))
+        user = probe.user or usual.user
+        password = PASSWORDS.get(user, "") if probe.password is None else probe.password
+        error = log_in(connection, usual._replace(user=user, password=password))
         return None if error is ErrorCode.none else answered(error, user=user)
 
 

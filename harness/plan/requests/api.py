@@ -38,7 +38,7 @@ class ApiProbe(Claiming):
     version: Annotated[int, Field(ge=0)] | None = None
     """The newest version to send. The node may have only older ones. None: the newest that both sides know."""
     login: bool = True
-    """False: do not log in, in a plan with `security: sasl`."""
+    """False: do not log in, in a plan with logins."""
     body: dict[str, Any] = Field(default_factory=dict)
     """The fields of the request in snake case, as the message definition has them; durations in milliseconds. One that
     is missing has its default. `$name` stands for a bound value."""

@@ -52,17 +52,11 @@ class HeartbeatProbe(KafkaRequest):
     """The levels of features that the request reports: all of them, or nothing, as software before features does."""
     unknown_tag: bool = False
     """Send a tagged field that no draft has."""
-    user: str | None = None
-    """The user of the request, in a plan with `security: sasl`. None: the user of the brokers."""
     answer: dict[Literal["active_controller", "next_state", "broker_epoch", "lease_ms"], str | int] = Field(
         default_factory=dict
     )
     """Values of the response; `lease_ms` is the end of the lease less its start. With another value the outcome is
     `different`."""
-
-    @property
-    def sender(self) -> str | None:
-        return self.user
 
     def exchange(self, connection: Connection, run: Asked) -> ProbeAnswer:
         broker = run.node(self.broker)

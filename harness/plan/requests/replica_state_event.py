@@ -34,12 +34,6 @@ class ReplicaStateEventProbe(KafkaRequest):
     reason: str = "probe"
     topics: tuple[EventTopic, ...] = ()
     """Empty: every replica of the broker."""
-    user: str | None = None
-    """The user of the request, in a plan with `security: sasl`. None: the user of the brokers."""
-
-    @property
-    def sender(self) -> str | None:
-        return self.user
 
     def exchange(self, connection: Connection, run: Asked) -> ProbeAnswer:
         broker, epoch = named(self.broker, self.broker_epoch, run)

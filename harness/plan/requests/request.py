@@ -82,17 +82,17 @@ class KafkaRequest(ProbeStep):
     listener: ClassVar[Listener] = Listener.INTERNAL
     """The listener at which a broker receives the request. A controller has one listener for all."""
 
-    @property
-    def sender(self) -> str | None:
-        """The user that the request is sent as, in a plan with logins. None: that of the harness."""
-        return None
+    user: str | None = None
+    """The user that the request is sent as, in a plan with logins. None: that of the harness."""
+    password: str | None = None
+    """The password of the login. None: that of the user."""
 
     @property
     def logs_in(self) -> bool:
         return True
 
     def problems(self, plan: Plan) -> Iterator[tuple[str, str]]:
-        if self.sender is not None and not plan.secured.mechanisms:
+        if self.user is not None and not plan.secured.mechanisms:
             yield "user", "`user` needs a plan with logins, such as `security: sasl`"
 
     def ask(self, run: Asked) -> ProbeAnswer:
