@@ -1,4 +1,4 @@
-"""Nodes that ask for no right once they have been restarted (against SEC-01 to SEC-05)."""
+"""Nodes that ask for no right for changes once they have been restarted (against SEC-03)."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from tests.mutants.defect import QUORUM, Defect
 DEFECT = Defect(
     __name__,
     designs=(QUORUM,),
-    rules=("SEC-01", "SEC-02", "SEC-03", "SEC-04", "SEC-05"),
+    rules=("SEC-03",),
     scenarios=("rights-outlast-the-leader",),
     unit="tests/cluster_impl/security",
 )

@@ -109,7 +109,7 @@ def test_what_a_request_names_is_checked_before_a_run() -> None:
     wrong = Asking(node="node-4", author="node-99", first_epoch="$unheard", text="begun", user="alice")
     found = messages(wrong)
     assert set(found) == {"author", "first_epoch", "text", "user"}
-    assert found["user"] == "`user` needs a plan with `security: sasl`"
+    assert found["user"] == "`user` needs a plan with logins, such as `security: sasl`"
     assert "user" not in messages(wrong, security="sasl")
 
 
