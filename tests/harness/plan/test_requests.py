@@ -31,11 +31,6 @@ class Asking(KafkaRequest):
     first_epoch: Value = "current"
     second_epoch: Value = "current"
     text: str = ""
-    user: str | None = None
-
-    @property
-    def sender(self) -> str | None:
-        return self.user
 
     @property
     def needs_controller(self) -> str | None:
