@@ -154,8 +154,8 @@ SHOWN_BY = {
     "UPG": CHANGES | DESCRIPTIONS,
 }
 """The requests whose answers can break a guarantee, by its id or its prefix."""
-OF_PERMISSIONS = "ADM-06"
-"""A request that its sender may not make."""
+OF_PERMISSIONS = ("ADM-06", "SEC-03")
+"""The guarantees about requests that their sender may not make."""
 OF_MISTAKES = ("ADM-01", "ADM-02", "UPG-04")
 """The guarantees about the errors that administrators get."""
 EFFECT_OF_SETTINGS = "ADM-04"
@@ -197,7 +197,7 @@ def misfits(plan: Plan) -> Iterator[str]:
         if (
             refused
             and request in CHANGES
-            and expect.requirement not in (*OF_MISTAKES, EFFECT_OF_SETTINGS, OF_PERMISSIONS)
+            and expect.requirement not in (*OF_MISTAKES, EFFECT_OF_SETTINGS, *OF_PERMISSIONS)
         ):
             yield f"{claim}: a mistake that is not refused breaks ADM-02"
         if refused and expect.requirement.startswith(PROMISES_TO_SERVE):
