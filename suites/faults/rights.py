@@ -84,7 +84,8 @@ def _entry(operation: int) -> dict[str, Any]:
 
 def _allowed(when: str) -> list[v.Step]:
     """Write and read the user's own topic: a broker may have to learn of the entries, or of its leader, first."""
-    node, values = f"leader:{HERS}-0", {"user": USER, "within_ms": v.LIVENESS_TIMEOUT_MS}
+    node = f"leader:{HERS}-0"
+    values: dict[str, Any] = {"user": USER, "within_ms": v.LIVENESS_TIMEOUT_MS}
     served = v.serves("SEC-06")
     return [
         v.produced(f"{when}-own-write", node, HERS, [{"value": "x"}], expect=served, **values),
@@ -122,7 +123,8 @@ def _unaltered(when: str, node: str) -> list[v.Step]:
     creation = {"topics": [v.new_topic("made")], "timeout": ANSWER_MS, "validate_only": False}
     deletion = {"topic_names": [SECRET], "timeout": ANSWER_MS}
     setting = {"retention.ms": "1"}
-    refused, user = v.answers, {"user": USER}
+    refused = v.answers
+    user: dict[str, Any] = {"user": USER}
     return [
         v.ask(f"{when}-create", node, "create_topics", creation, refused("SEC-03", CREATION_REFUSED), **user),
         v.ask(
