@@ -65,7 +65,11 @@ class Client:
         try:
             while times is None or len(self.latencies) < times:
                 began = time.monotonic()
-                await connection.request(m.ApiVersionsRequest(), 3, timeout=CLIENT_TIMEOUT_S)
+                await connection.request(
+                    m.ApiVersionsRequest(client_software_name="fuzz", client_software_version="1"),
+                    3,
+                    timeout=CLIENT_TIMEOUT_S,
+                )
                 self.latencies.append(time.monotonic() - began)
                 await asyncio.sleep(CLIENT_EVERY_S)
         finally:

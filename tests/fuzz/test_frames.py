@@ -55,5 +55,8 @@ def test_a_broker_outlives_every_kind_without_a_traceback(tmp_path: Path, caplog
             with socket.create_connection((at.host, at.port)) as connection:
                 connection.sendall(frames.next())
         assert produce(cluster, 1, batch("a")).error_code == 0
-        assert cluster.ask(1, m.ApiVersionsRequest(), 3).error_code == 0
+        assert (
+            cluster.ask(1, m.ApiVersionsRequest(client_software_name="fuzz", client_software_version="1"), 3).error_code
+            == 0
+        )
     assert [record.getMessage() for record in caplog.records] == []

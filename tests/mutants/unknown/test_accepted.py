@@ -130,6 +130,7 @@ def test_new_partitions_are_where_the_request_assigns_them() -> None:
 
 def test_offsets_are_deleted_of_the_partitions_that_are_named_alone(tmp_path: Path) -> None:
     with static_cluster(tmp_path, 1) as cluster:
+        cluster.create("t", [[1], [1]])
         find = m.FindCoordinatorRequest(key="g")
         eventually(lambda: cluster.ask(1, find, 3).error_code == Error.NONE, "there is a coordinator")
         one = m.OffsetCommitRequest.OffsetCommitRequestPartition

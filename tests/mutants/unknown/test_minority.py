@@ -32,6 +32,7 @@ def fence(cluster: StaticCluster, broker_id: int) -> int:
 
 def test_a_coordinator_without_its_followers_commits_no_offset(tmp_path: Path) -> None:
     with cluster_of_three(tmp_path) as cluster:
+        cluster.create("t", [[1, 2, 3]])
         leader = coordinator(cluster)
         assert commit(cluster, leader, 1) == Error.NONE
         for broker_id in {1, 2, 3} - {leader}:
@@ -41,6 +42,7 @@ def test_a_coordinator_without_its_followers_commits_no_offset(tmp_path: Path) -
 
 def test_a_fenced_coordinator_shows_no_offsets(tmp_path: Path) -> None:
     with cluster_of_three(tmp_path) as cluster:
+        cluster.create("t", [[1, 2, 3]])
         leader = coordinator(cluster)
         assert commit(cluster, leader, 1) == Error.NONE
         assert committed(cluster, fence(cluster, leader))[0] != Error.NONE

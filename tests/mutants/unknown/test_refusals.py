@@ -96,6 +96,7 @@ def test_no_feature_level_is_lowered() -> None:
 
 def test_an_offset_with_too_much_metadata_is_refused(tmp_path: Path) -> None:
     with static_cluster(tmp_path, 1) as cluster:
+        cluster.create("t", [[1]])
         find = m.FindCoordinatorRequest(key="g")
         eventually(lambda: cluster.ask(1, find, 3).error_code == Error.NONE, "there is a coordinator")
         offset = m.OffsetCommitRequest.OffsetCommitRequestPartition(
