@@ -12,7 +12,7 @@ Metadata; KIP-455.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
@@ -23,6 +23,8 @@ from fencepost.harness.model.sent import Sent
 from fencepost.harness.model.worlds import State
 
 NO_REASSIGNMENT = 85
+DEFAULT = -1
+"""The number of partitions by which a creation leaves it to the brokers."""
 
 
 class Assignment(NamedTuple):
@@ -161,10 +163,10 @@ class Assignments(Kind):
         codes = {answer.get("name"): answer.get("error_code") for answer in answers}
         match sent.api:
             case "create_topics":
+                counts = {answer.get("name"): answer.get("num_partitions", DEFAULT) for answer in answers}
                 for topic in sent.body["topics"]:
                     given = {each["partition_index"]: tuple(each["broker_ids"]) for each in topic["assignments"]}
-                    numbers = given or range(max(0, topic["num_partitions"]))
-                    for number in numbers:
+                    for number in given or _numbers(topic, counts.get(topic["name"], DEFAULT), objects):
                         replicas = given[number] if given else None
                         yield _Creation(f"{topic['name']}-{number}", codes.get(topic["name"]), Assignment(replicas))
             case "create_partitions":
@@ -191,6 +193,15 @@ class Assignments(Kind):
             for each in objects:
                 if name is None or each.rpartition("-")[0] == name:
                     yield Deletion(each, codes.get(name) if name is not None else None)
+
+
+def _numbers(topic: Mapping[str, Any], answered: int, objects: Collection[str]) -> Iterable[int]:
+    """Return the partitions of a creation. Of the default number the answer tells, and otherwise what is described."""
+    count = answered if topic["num_partitions"] == DEFAULT else topic["num_partitions"]
+    if count != DEFAULT:
+        return range(max(0, count))
+    parts = (each.rpartition("-") for each in objects)
+    return sorted(int(number) for name, _, number in parts if name == topic["name"])
 
 
 @dataclass(frozen=True)

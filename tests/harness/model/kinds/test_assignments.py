@@ -49,6 +49,19 @@ def test_a_topic_is_on_the_brokers_that_its_creation_named() -> None:
     assert wrong(created, {}, {"t-0": [5, 4]}) == ["t-0"]
 
 
+@pytest.mark.parametrize("answer", [{"num_partitions": 2}, {}], ids=["the answer has the number", "it has not"])
+def test_a_topic_of_the_default_number_of_partitions_has_those_that_were_answered_or_described(
+    answer: Mapping[str, Any],
+) -> None:
+    topic = {"name": "t", "num_partitions": -1, "assignments": []}
+    response = {"topics": [{"name": "t", "error_code": 0, **answer}]}
+    create = sent("create_topics", {"topics": [topic]}, response)
+    both = {"t-0": [1, 2], "t-1": [2, 3]}
+    assert wrong([create], {}, both, both) == []
+    assert wrong([create], {}, both, {"t-0": [1, 2]}) == ["t-1"]
+    assert wrong([create], {}, {**both, "t-2": [3, 1]}) == (["t-2"] if answer else [])
+
+
 def test_a_partition_that_is_added_is_where_it_was_asked_for() -> None:
     body = {"topics": [{"name": "t", "count": 3, "assignments": [{"broker_ids": [5]}, {"broker_ids": [6]}]}]}
     grown = [sent("create_partitions", body, {"results": [{"name": "t", "error_code": 0}]})]
