@@ -121,11 +121,17 @@ def results(response: Mapping[str, Any] | None, *keys: str) -> Sequence[Mapping[
     return next(lists, ())
 
 
+def asked_to_delete(sent: Sent) -> Collection[tuple[str | None, str | None]]:
+    """Return the name or the id of each topic that a deletion asks for. One that is named twice is one topic."""
+    named = sent.body.get("topics") or [{"name": name} for name in sent.body.get("topic_names") or ()]
+    return dict.fromkeys((topic.get("name"), topic.get("topic_id")) for topic in named)
+
+
 def deleted_topics(sent: Sent) -> Sequence[str] | None:
     """Return the topics that a request may have deleted; None if these may be any."""
-    named = sent.body.get("topics") or [{"name": name} for name in sent.body.get("topic_names") or ()]
-    names = [topic["name"] for topic in named]
-    return None if None in names else names
+    names = [name for name, _ in asked_to_delete(sent)]
+    known = [name for name in names if name is not None]
+    return known if len(known) == len(names) else None
 
 
 def is_described(parts: Iterable[Mapping[str, Any]]) -> bool:

@@ -17,7 +17,7 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 from fencepost.harness.model.effect import Deletion, Effect, Validation
-from fencepost.harness.model.kind import Kind, Question, Scope, is_described, results
+from fencepost.harness.model.kind import Kind, Question, Scope, asked_to_delete, is_described, results
 from fencepost.harness.model.kinds.topics import EXISTS, INTERNAL, UNKNOWN
 from fencepost.harness.model.sent import Sent
 from fencepost.harness.model.worlds import State
@@ -188,8 +188,8 @@ class Assignments(Kind):
     def _deleted(self, sent: Sent, answers: Sequence[Mapping[str, Any]], objects: Collection[str]) -> Iterator[Effect]:
         codes = {answer.get("name"): answer["error_code"] for answer in answers}
         ids = {answer.get("topic_id"): answer.get("name") for answer in answers}
-        for topic in sent.body.get("topics") or [{"name": name} for name in sent.body.get("topic_names") or ()]:
-            name = topic.get("name") or ids.get(topic.get("topic_id"))
+        for named, id in asked_to_delete(sent):
+            name = named or ids.get(id)
             for each in objects:
                 if name is None or each.rpartition("-")[0] == name:
                     yield Deletion(each, codes.get(name) if name is not None else None)

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from typing import Any, ClassVar
 
 from fencepost.harness.model.effect import Deletion, Effect, Validation
-from fencepost.harness.model.kind import Kind, Question, Scope, is_described, results
+from fencepost.harness.model.kind import Kind, Question, Scope, asked_to_delete, is_described, results
 from fencepost.harness.model.kinds.topics import EXISTS, INTERNAL, UNKNOWN
 from fencepost.harness.model.sent import Sent
 from fencepost.harness.model.worlds import State
@@ -21,6 +21,8 @@ TOPIC, BROKER, GROUP = 2, 4, 32
 """Types of resources."""
 SET, DELETE, APPEND, SUBTRACT = range(4)
 """Operations of IncrementalAlterConfigs."""
+VERBS = {SET: "set", DELETE: "unset", APPEND: "append to", SUBTRACT: "take from"}
+"""The operations in words. Any other one is a mistake, and changes nothing."""
 OF_TOPIC, OF_BROKER, OF_ALL_BROKERS, OF_GROUP = 1, 2, 3, 8
 """Sources of settings in DescribeConfigs."""
 ALL_BROKERS = "all brokers"
@@ -41,9 +43,9 @@ class Alteration(Effect):
 
     @property
     def title(self) -> str:
-        verbs = ("set", "unset", "append to", "take from")
         words = (
-            f"{verbs[operation]} {name}" + (f" {value}" if value else "") for name, operation, value in self.changes
+            f"{VERBS.get(operation, f'apply operation {operation} to')} {name}" + (f" {value}" if value else "")
+            for name, operation, value in self.changes
         )
         return f"{'replace all settings' if self.whole else 'alter'} of {self.object}: {', '.join(words)}"
 
@@ -53,6 +55,8 @@ class Alteration(Effect):
     def after(self, state: State) -> State:
         settings = {} if self.whole else dict(_settings(state))
         for name, operation, value in self.changes:
+            if operation not in VERBS:
+                continue
             if operation == SET and value is not None:
                 settings[name] = _canonical(value)
             elif operation == DELETE or value is None:
@@ -173,13 +177,11 @@ class TopicSettings(_OfResources):
                     effect = _Creation(topic["name"], codes.get(topic["name"]), frozenset(given.items()))
                     yield Validation(effect.object, effect.code, effect) if validates else effect
             case "delete_topics":
-                for topic in sent.body.get("topics") or [{"name": name} for name in sent.body.get("topic_names") or ()]:
-                    if topic.get("name") is not None:
-                        yield Deletion(topic["name"], codes.get(topic["name"]))
+                for name, id in asked_to_delete(sent):
+                    if name is not None:
+                        yield Deletion(name, codes.get(name))
                     else:
-                        named = [
-                            answer["name"] for answer in answers if answer.get("topic_id") == topic.get("topic_id")
-                        ]
+                        named = [answer["name"] for answer in answers if answer.get("topic_id") == id]
                         known = [name for name in named if name is not None]
                         yield from (Deletion(name, codes.get(name) if known else None) for name in known or objects)
             case _:

@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
 from fencepost.harness.model.effect import Effect, Validation
-from fencepost.harness.model.kind import Kind, Question, Scope, is_described, results
+from fencepost.harness.model.kind import Kind, Question, Scope, asked_to_delete, is_described, results
 from fencepost.harness.model.sent import Sent
 from fencepost.harness.model.worlds import State
 
@@ -154,8 +154,7 @@ def _partitions(topic: Mapping[str, Any]) -> int | None:
 def _deletions(sent: Sent, answers: Collection[Mapping[str, Any]], objects: Collection[str]) -> Iterator[Effect]:
     by_name = {answer.get("name"): answer["error_code"] for answer in answers}
     by_id = {answer.get("topic_id"): answer for answer in answers}
-    for topic in sent.body.get("topics") or [{"name": name} for name in sent.body.get("topic_names") or ()]:
-        name, id = topic.get("name"), topic.get("topic_id")
+    for name, id in asked_to_delete(sent):
         if name is not None:
             yield _Deletion(name, by_name.get(name))
             continue

@@ -124,6 +124,14 @@ def test_a_list_that_is_appended_to_a_default_is_learned_from_its_first_descript
 
 
 @pytest.mark.requirement("MDL-03")
+def test_an_operation_that_does_not_exist_changes_nothing_though_it_is_accepted() -> None:
+    mistaken = done(altered(TOPIC, "t", change("retention.ms", 9, "5")))
+    [begin, same] = looks("topic settings", {"t": {}}, {"t": {}})
+    assert compare([mistaken], [begin, same]).problems == []
+    [begin, other] = looks("topic settings", {"t": {}}, {"t": {"retention.ms": "5"}})
+    assert len(compare([mistaken], [begin, other]).problems) == 1
+
+
 def test_a_whole_change_unsets_what_it_does_not_name() -> None:
     body = {"resources": [{"resource_type": TOPIC, "resource_name": "t", "configs": [{"name": "x", "value": "1"}]}]}
     sent = [done(body, api="alter_configs")]

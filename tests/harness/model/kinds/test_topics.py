@@ -114,6 +114,13 @@ def test_an_accepted_request_that_has_to_be_refused_is_a_problem_of_its_own() ->
     assert ["accepted" in each.shown for each in problems] == [True]
 
 
+@pytest.mark.parametrize("body", [{"topic_names": ["a", "a"]}, {"topics": [{"name": "a", "topic_id": None}] * 2}])
+def test_a_topic_that_is_named_twice_in_a_deletion_is_deleted_once(body: Mapping[str, Any]) -> None:
+    deletion = Sent("delete_topics", body, 1, 1.1, {"responses": [{"name": "a", "error_code": 0}] * 2})
+    assert not compare([deletion], [described(0, a=[None, 1]), described(2)]).problems
+    assert compare([deletion], [described(0, a=[None, 1]), described(2, a=[None, 1])]).problems
+
+
 def test_a_topic_that_is_deleted_by_its_id_is_gone_and_another_one_is_not() -> None:
     mine, other = str(uuid.UUID(int=1)), str(uuid.UUID(int=2))
     body = {"topics": [{"name": None, "topic_id": mine}]}
