@@ -17,6 +17,7 @@ from fencepost.harness.checkers.control import TopicPartition
 from fencepost.harness.checkers.history import SendOutcome
 from fencepost.harness.clients import settings
 from fencepost.harness.clients.creating import TopicCreation
+from fencepost.harness.clients.listing import topics_there
 from fencepost.harness.clients.membership import COMMIT_SECONDS, Member, committed_offsets
 from fencepost.harness.clients.reading import FinalReadResult, Reader, read_along, read_everything
 from fencepost.harness.clients.sending import OUTSTANDING, Sender, Tally, send_at_rate
@@ -265,7 +266,7 @@ class Workload:
             return promised
         admin = self._admin(timeout)
         try:
-            there = admin.list_topics(timeout=timeout).topics
+            there = topics_there(admin, changed.union(topic for (topic, _), _ in self._bursts), timeout)
         except KafkaException:  # no broker answers: the read itself will say so
             return promised
         whole = sorted((changed & there.keys()) - self._plan.huge_topics)
