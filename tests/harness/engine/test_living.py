@@ -9,7 +9,7 @@ import pytest
 
 from fencepost.faults.processes.kill import KillParameters
 from fencepost.harness.campaign.campaign import Order
-from fencepost.harness.campaign.operations.mistakes import ILLEGAL_NAMES
+from fencepost.harness.campaign.operations.mistakes import ILLEGAL_NAMES, METADATA_LOG
 from fencepost.harness.clients.login import connect
 from fencepost.harness.cluster.cluster import Cluster
 from fencepost.harness.engine.living import (
@@ -75,7 +75,7 @@ def test_plans_of_one_cluster_have_its_nodes_and_topics_of_their_own() -> None:
     refused = {*ILLEGAL_NAMES, "too-many", "too-few"}  # no mistake creates its topic
     named = [topics_of(each) - refused for each in plans]
     assert len(frozenset.union(*named)) == sum(map(len, named))
-    third, of_first = plans[2], topics_of(plans[0]) - {*ILLEGAL_NAMES}
+    third, of_first = plans[2], topics_of(plans[0]) - {*ILLEGAL_NAMES, METADATA_LOG}
     [deletion] = [each for each in third.steps if isinstance(each, ApiProbe) and each.api == "delete_topics"]
     assert set(deletion.body["topic_names"]) >= of_first, "a plan deletes the topics of the plan two before it"
     assert not [each for earlier in plans[:2] for each in earlier.steps if "leftovers" in str(each)]
