@@ -69,6 +69,8 @@ class ClusterSpec:
 
     without_vote: frozenset[str] = frozenset()
     """Controllers of which it is not known that they have a vote."""
+    vote_unknown: frozenset[str] = frozenset()
+    """Those of them of which it is not known that they have none."""
     placing_ms: int = 0
     """The time that all partitions of a huge topic take more than those of a small one."""
 

@@ -25,6 +25,7 @@ from fencepost.harness.plan.steps import Step
 from fencepost.harness.targets.releases import Releases
 
 if TYPE_CHECKING:
+    from fencepost.harness.campaign.cluster_spec import ClusterSpec
     from fencepost.harness.campaign.script import Script
 
 GIVEN_BACK = 0.6
@@ -71,11 +72,13 @@ class ChangeVoters(Operation):
             steps.insert(0, VotersCaughtUp(as_=script.name("voters"), within_ms=within_ms, expect=counts))
             elected = Expect(level=Level.MUST, requirement="K853-03", also=("LIVE-02",))
             steps.append(ActiveController(as_=script.name("leads"), is_not=node, within_ms=within_ms, expect=elected))
-        cluster = replace(script.cluster, without_vote=without_vote)
+        cluster = replace(_after(script.cluster, node, how), without_vote=without_vote)
         return GeneratedOperation(f"{node} loses its vote", tuple(steps), unsettles=True, cluster=cluster)
 
     def _added(self, node: str, script: Script) -> GeneratedOperation:
         how, id = _asked(script, "K853-01"), script.cluster.id_of_controller(node)
+        if node in script.cluster.vote_unknown:  # it may have its vote: then the request is refused
+            how = replace(how, expect=None)
         body = {
             "voter_id": id,
             "voter_directory_id": self._directory(node, script),
@@ -85,7 +88,7 @@ class ChangeVoters(Operation):
         step = api(script, "add-voter", how, "add_raft_voter", body, version=0)
         # Without a claim it is not known whether the node votes.
         known = script.cluster.without_vote - {node} if how.expect is not None else script.cluster.without_vote
-        cluster = replace(script.cluster, without_vote=known)
+        cluster = replace(_after(script.cluster, node, how), without_vote=known)
         return GeneratedOperation(f"{node} gets a vote", (step,), unsettles=how.expect is None, cluster=cluster)
 
     def _directory(self, node: str, script: Script) -> str | None:
@@ -95,6 +98,12 @@ class ChangeVoters(Operation):
         for each in script.cluster.quorum:
             script.ask_at_begin(_directory_of(each, script))
         return f"${_bound(node)}"
+
+
+def _after(cluster: ClusterSpec, node: str, how: Asked) -> ClusterSpec:
+    """Return the cluster after a change of a vote. Without a claim it may have been refused."""
+    unknown = cluster.vote_unknown | {node} if how.expect is None else cluster.vote_unknown - {node}
+    return replace(cluster, vote_unknown=unknown)
 
 
 def _asked(script: Script, requirement: str) -> Asked:

@@ -182,6 +182,8 @@ def test_a_broker_below_the_level_is_refused_and_both_listeners_show_the_level(c
     assert ask(address(active), 9090, None, older, 0).error_code == 35
     eventually(lambda: cluster.controllers[active].says("broker 9 is refused: it supports metadata.format 1"), "a line")
     for node in (active, 4):
-        versions = ask(address(node), 9090, None, m.ApiVersionsRequest(), 3)
+        versions = ask(
+            address(node), 9090, None, m.ApiVersionsRequest(client_software_name="me", client_software_version="1"), 3
+        )
         shown = [(each.name, each.max_version_level) for each in versions.finalized_features]
         assert shown == [("metadata.format", 2)]

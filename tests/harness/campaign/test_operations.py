@@ -152,6 +152,23 @@ def test_a_removal_is_claimed_only_after_all_voters_have_caught_up(target: str, 
     assert all(isinstance(made.steps[place - 1], VotersCaughtUp) for place in removals)
 
 
+def test_a_vote_is_not_claimed_to_be_given_back_to_a_controller_that_may_have_it() -> None:
+    made = at_level("quorum", None)
+    made.cluster = replace(made.cluster, without_vote=frozenset({"node-1"}), vote_unknown=frozenset({"node-1"}))
+    made.await_whole()
+    given: list[ApiProbe] = []
+    while not given:
+        ChangeVoters().add(made)
+        made.await_whole()
+        given = [step for step in asked(made) if isinstance(step, ApiProbe) and _gives_to_the_first(step)]
+    assert given[0].expect is None
+    assert "node-1" in made.cluster.without_vote
+
+
+def _gives_to_the_first(step: ApiProbe) -> bool:
+    return step.api == "add_raft_voter" and step.body["voter_id"] == 1
+
+
 def test_a_vote_counts_as_lost_until_it_was_claimed_to_be_given_back() -> None:
     made = at_level("apache-kafka", "dynamic")
     FaultMove(Kill).add(made)

@@ -107,6 +107,9 @@ class Saying(SampleTarget):
 
     script: str
 
+    def __post_init__(self) -> None:
+        super().__init__()
+
     def command(self, node: Node, installation: Installation) -> Command:
         return Command([sys.executable, "-u", "-c", self.script], {})
 
