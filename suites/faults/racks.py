@@ -62,7 +62,17 @@ def leader_unreachable(draft: v.Draft) -> v.Plan:
         _asks("not-committed", follower, COMMITTED + 1, v.answers("DRACK-04", "error:78")),
         _asks("not-there", follower, COMMITTED + 2, v.answers("DRACK-04", "error:1")),
         v.IsrIs(as_="lags", partition="u-0", lacks=other, expect=v.must("ISR-05")),
-        v.fetched("laggard", leader, "u", 0, rack=other, answer=_FROM_LEADER, expect=v.serves("DRACK-02")),
+        v.fetched(
+            "laggard",
+            leader,
+            "u",
+            0,
+            rack=other,
+            answer=_FROM_LEADER,
+            # The leader hears of the change that it asked for after the controllers have it.
+            within_ms=v.LIVENESS_TIMEOUT_MS,
+            expect=v.serves("DRACK-02"),
+        ),
         v.Heal(as_="released", fault="slow"),
         v.Heal(as_="reachable", fault="cut-off"),
         v.inject("follower-dies", v.KillParameters(nodes=follower)),
