@@ -33,7 +33,7 @@ from fencepost.harness.campaign.operations.operation import Operation
 from fencepost.harness.campaign.operations.requests import ONLY_KAFKA
 from fencepost.harness.campaign.operations.upgrades import final_steps
 from fencepost.harness.campaign.script import Script
-from fencepost.harness.campaign.second_time import again
+from fencepost.harness.campaign.second_time import again, interrupt
 from fencepost.harness.campaign.secured import left_out_reason, possible_with
 from fencepost.harness.campaign.settling import FrequentSnapshots, FrequentSnapshotsOfTheDraft
 from fencepost.harness.checkers.owed import every_run, every_workload
@@ -44,7 +44,7 @@ from fencepost.harness.targets.file import TargetFile
 from fencepost.harness.targets.registry import load, reference_of
 from fencepost.harness.targets.securing import with_security
 
-VERSION = 18
+VERSION = 19
 """The version of the plans that seeds stand for. It rises with every change of this package that makes other plans of
 the same seeds. A new feature makes other plans too: the record of a run is its plan file, not its seed."""
 
@@ -55,10 +55,12 @@ TOLERATED = 0.6
 """The fraction of plans that never break more at a time than a design tolerates, so that they claim progress."""
 DUPLICATES = 0.3
 """The fraction of plans with a second process, of those that drew the fault."""
-IN_A_ROW = (3, 5, 8, 14)
+IN_A_ROW = (6, 12, 20, 30)
 """Numbers of operations one after the other: they take milliseconds, where a fault takes seconds."""
-AGAIN = 0.2
+AGAIN = 0.15
 """The fraction of operations on a whole cluster that come a second time, after a failover, a restart, or a refusal."""
+INTERRUPTED = 0.4
+"""The fraction of operations on a whole cluster, of several requests, with such an event before the last of these."""
 UNDER_A_FAULT = 0.7
 """The fraction of operations before which no fault is healed, of those that follow a fault."""
 DEADLINE_MS = 240_000
@@ -321,7 +323,11 @@ def _add(rng: random.Random, script: Script, moves: Sequence[Move]) -> str | Non
     for _ in range(TRIES):
         before, move = len(script.steps), rng.choices(moves, weights=weights)[0]
         if (title := move.add(script)) is not None:
-            if isinstance(move, Operation) and script.undisturbed and rng.random() < AGAIN:
+            if not isinstance(move, Operation) or not script.undisturbed:
+                return title
+            if rng.random() < INTERRUPTED:
+                interrupt(script, before)
+            if rng.random() < AGAIN:
                 return "; ".join(filter(None, [title, again(script, move, script.steps[before:])]))
             return title
     return None

@@ -66,12 +66,18 @@ def settling(rng: random.Random, script: Script) -> Iterator[Step]:
             yield from broker_restarted(script, broker)
             yield Converged(as_=script.name("whole"), within_ms=within_ms, expect=_comes_back())
     else:
-        controllers = () if cluster.uses_zookeeper else tuple(set(cluster.quorum) - set(cluster.brokers))
-        groups = [each for each in (cluster.brokers, tuple(sorted(controllers))) if each]
-        for nodes in groups:
-            yield Shutdown(as_=script.name("stopped"), nodes=nodes, within_ms=2 * within_ms)
-        for nodes in reversed(groups):
-            yield Start(as_=script.name("restarted"), nodes=nodes)
+        yield from all_restarted(script)
+
+
+def all_restarted(script: Script) -> Iterator[Step]:
+    """Yield that all brokers stop, then all controllers, and start again the other way round."""
+    cluster = script.cluster
+    controllers = () if cluster.uses_zookeeper else tuple(set(cluster.quorum) - set(cluster.brokers))
+    groups = [each for each in (cluster.brokers, tuple(sorted(controllers))) if each]
+    for nodes in groups:
+        yield Shutdown(as_=script.name("stopped"), nodes=nodes, within_ms=2 * cluster.liveness_timeout_ms)
+    for nodes in reversed(groups):
+        yield Start(as_=script.name("restarted"), nodes=nodes)
 
 
 def controller_restarted(script: Script) -> Iterator[Step]:

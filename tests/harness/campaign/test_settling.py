@@ -15,13 +15,18 @@ from fencepost.harness.campaign.operations.configurations import (
     CreateSeveralTopics,
     ReplaceSettings,
 )
+from fencepost.harness.campaign.operations.mistakes import MistakenTopic
 from fencepost.harness.campaign.operations.operation import Operation
+from fencepost.harness.campaign.operations.topics import RecreateTopic
 from fencepost.harness.campaign.planner import generate
 from fencepost.harness.campaign.script import Script
+from fencepost.harness.campaign.second_time import interrupt
 from fencepost.harness.campaign.settling import settling
 from fencepost.harness.plan.conditions.administrator_served import AdministratorServed
 from fencepost.harness.plan.conditions.converged import Converged
 from fencepost.harness.plan.requests.api import ApiProbe
+from fencepost.harness.plan.requests.create_topic import CreateTopicProbe
+from fencepost.harness.plan.requests.delete_topic import DeleteTopicProbe
 from fencepost.harness.plan.steps.describe import Describe
 from fencepost.harness.plan.steps.shutdown import Shutdown
 from fencepost.harness.plan.steps.start import Start
@@ -107,3 +112,26 @@ def test_partitions_are_added_on_as_many_brokers_as_the_others_have() -> None:
     for request in bodies(AddAssignedPartitions(), "quorum"):
         [topic] = request.body["topics"]
         assert all(len(set(each["broker_ids"])) == len(each["broker_ids"]) for each in topic["assignments"])
+
+
+def test_something_happens_between_a_deletion_and_what_is_made_anew_and_never_between_mistakes() -> None:
+    ends = set()
+    for seed in range(40):
+        made = script("quorum", seed)
+        RecreateTopic().prepare(made)
+        begin = len(made.steps)
+        RecreateTopic().add(made)
+        interrupt(made, begin)
+        types = [type(step) for step in made.steps[begin:]]
+        between = made.steps[begin:][types.index(DeleteTopicProbe) + 1 : types.index(CreateTopicProbe)]
+        assert isinstance(between[-1], Converged)
+        ended = [step.nodes for step in between if isinstance(step, Shutdown)]
+        assert ended == [step.nodes for step in between if isinstance(step, Start)][::-1]
+        ends.add(len(ended))
+
+        begin = len(made.steps)
+        MistakenTopic().add(made)
+        as_it_was = list(made.steps)
+        interrupt(made, begin)
+        assert made.steps == as_it_was
+    assert ends == {1, 2}
