@@ -34,7 +34,7 @@ def test_a_random_plan_passes_on_healthy_nodes_and_is_red_on_nodes_with_a_plante
         monkeypatch.setenv(left_in_this_process, "")
     target = tmp_path / "without-disks.yaml"
     target.write_text(LINKS_AND_KILL)
-    one = ["campaign", str(target), "--plans", "1", "--seed", "347", "--workers", "1", "--runs", str(tmp_path)]
+    one = ["campaign", str(target), "--plans", "1", "--seed", "478", "--workers", "1", "--runs", str(tmp_path)]
     written, folder = one_plan(fencepost(*one, "--json"))
     assert (written["verdict"], written["exit_code"]) == ("pass", 0), written["outcomes"][0]["headline"]
     assert {row["fault"] for row in written["coverage"]}
