@@ -49,7 +49,7 @@ REPEATABLE_APIS = frozenset(
 
 def again(script: Script, move: Move, first: Sequence[Step]) -> str | None:
     """Add an operation of the same kind as the one with the steps `first`; return its title."""
-    after = _drawn(script, AFTER)
+    after = _chosen(script, AFTER)
     if after == "refusal" and (repeated := list(_repeated(script, first))):
         script.steps += repeated
     else:
@@ -67,11 +67,11 @@ def interrupt(script: Script, begin: int) -> None:
         return
     rest = script.steps[places[-1] :]
     del script.steps[places[-1] :]
-    _happens(script, _drawn(script, IN_BETWEEN))
+    _happens(script, _chosen(script, IN_BETWEEN))
     script.steps += rest
 
 
-def _drawn(script: Script, frequencies: Mapping[str, int]) -> str:
+def _chosen(script: Script, frequencies: Mapping[str, int]) -> str:
     return script.rng.choices(list(frequencies), weights=list(frequencies.values()))[0]
 
 

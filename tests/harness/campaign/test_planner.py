@@ -223,7 +223,7 @@ def test_every_feature_that_there_is_comes_up_or_is_left_out_with_a_reason() -> 
 
 
 @pytest.mark.parametrize("target", TARGETS)
-def test_every_kind_of_fault_that_is_possible_comes_up_where_it_was_drawn(target: str) -> None:
+def test_every_kind_of_fault_that_is_possible_comes_up_in_plans_that_have_it(target: str) -> None:
     file = load_file(target)
     for move in features_for(file, target, file.capabilities):
         if isinstance(move, FaultMove) and move.weight:
