@@ -7,9 +7,9 @@ from typing import Any, Final
 
 from fencepost.results.mining.blame import MOST_RERUNS, Blame, Failure
 from fencepost.results.mining.branches import Comparison
-from fencepost.results.mining.news import named, replay, short, shortened
+from fencepost.results.mining.news import named, short, shortened
+from fencepost.results.mining.reruns import rerun_command
 from fencepost.results.pages.markdown import in_markdown
-from fencepost.results.store.dialects import dialects
 
 _ORDER: Final = (Blame.NEW, Blame.UNSURE, Blame.BROKEN, Blame.FLAKE)
 _MARKS: Final = {Blame.NEW: "❌", Blame.UNSURE: "❔", Blame.BROKEN: "⚠️", Blame.FLAKE: "⚠️"}
@@ -174,13 +174,4 @@ def _details(failure: Failure, found: Comparison, store: str) -> Iterator[str]:
 
 def _command(failure: Failure, store: str) -> str | None:
     """Return the command that runs it again as often as is needed; None where it is not known."""
-    if not failure.reruns:
-        return None
-    if once := replay(store, failure.of_head):
-        return f"for i in $(seq {failure.reruns}); do {once}; done" if failure.reruns > 1 else once
-    newest = failure.of_head["failure"]
-    runner = next((each for each in dialects() if each.runner == newest["runner"]), None)
-    if runner is None or not newest["title"]:
-        return None
-    before = failure.of_head["test"].removesuffix(f"::{newest['title']}")
-    return runner.rerun(before.rpartition("::")[2], newest["title"], failure.reruns)
+    return rerun_command(store, failure.of_head, failure.reruns) if failure.reruns else None

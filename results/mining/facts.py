@@ -17,6 +17,7 @@ from typing import Any, Final
 from pyspark.sql import Column, DataFrame, SparkSession
 from pyspark.sql import functions as F
 
+from fencepost.results.mining.activity import basis, days, newest_failures, verdicts_by_day
 from fencepost.results.mining.identity import TEST, of_run
 from fencepost.results.mining.jobs import JOBS, Evidence, Job
 from fencepost.results.mining.per_test import (
@@ -36,6 +37,8 @@ MOST_TESTS: Final = 2_000
 MOST_BUILDS: Final = 60
 MOST_RUNS: Final = 12
 MOST_KINDS: Final = 10
+MOST_LINKED: Final = 500
+"""Tests of which the newest failure on each build is known, the first ones that failed."""
 MOST_ROWS: Final = 20_000
 """Rows of a job whose result does not grow with the number of tests."""
 
@@ -59,6 +62,7 @@ _OF_VIOLATIONS: Final = frozenset(
     {"change_points", "harness_changes", "attribution", "attribution_by_test", "together"}
 )
 """The jobs that have no rows for a store without violations, which that of a healthy cluster is."""
+_OF_SOME: Final = ("verdicts_by_day", "newest_failures")
 
 
 @dataclass(frozen=True)
@@ -114,6 +118,7 @@ def collect(evidence: Evidence, store: str, progress: Callable[[str], None] = la
             for name, shown in _SHOWN.items()
             if name not in needless
         }
+        found |= {"days": submit("days", partial(days, runs)), "basis": submit("basis", partial(basis, runs))}
         everything = totals.result()["tests"] <= MOST_TESTS
         if everything:
             found |= {name: submit(name, frame) for name, frame in _of_tests(evidence, None).items()}
@@ -121,11 +126,12 @@ def collect(evidence: Evidence, store: str, progress: Callable[[str], None] = la
         progress("tests")
         if not everything:
             found |= {name: submit(name, frame) for name, frame in _of_tests(evidence, tests).items()}
+        found |= {name: submit(name, frame) for name, frame in _of_some(runs, tests).items()}
         # A test that is not flaky is not proposed, and the changes of the others need not be found again.
         if flaky := [row for row in tests if row["state"] == "flaky" and row["unstable_plans"]]:
             found["quarantine"] = submit("quarantine", partial(_quarantine, evidence, flaky))
     rows = {name: future.result() for name, future in found.items()}
-    rows |= {name: [] for name in ("quarantine", *needless) if name not in rows}
+    rows |= {name: [] for name in ("quarantine", *_OF_SOME, *needless) if name not in rows}
     scope = evidence.scope
     since = scope.since.isoformat() if scope.since else None
     return Facts(
@@ -167,6 +173,21 @@ def _of_tests(evidence: Evidence, tests: list[Row] | None) -> dict[str, Callable
         "signatures_by_test": lambda: signatures_by_test(of_chosen(evidence.findings), runs, MOST_KINDS),
         "times_by_test": lambda: times_by_test(of_chosen(evidence.timings), runs),
     }
+
+
+def _of_some(runs: DataFrame, tests: list[Row]) -> dict[str, Callable[[], DataFrame]]:
+    """Return what makes the frames that only tests with unknown builds, or with failures, need."""
+    unknown = [row for row in tests if row["unknown_builds"]]
+    red = [row for row in tests if row["failed_attempts"]][:MOST_LINKED]
+
+    def of(chosen: list[Row]) -> DataFrame:
+        return runs.join(_named(runs.sparkSession, chosen), list(TEST), "left_semi")
+
+    frames = {
+        "verdicts_by_day": (unknown, lambda: verdicts_by_day(of(unknown), MOST_BUILDS)),
+        "newest_failures": (red, lambda: newest_failures(of(red), MOST_BUILDS)),
+    }
+    return {name: frame for name, (chosen, frame) in frames.items() if chosen}
 
 
 def _quarantine(evidence: Evidence, flaky: list[Row]) -> DataFrame:

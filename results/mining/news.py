@@ -176,7 +176,7 @@ def kind_of(row: Row, begin: datetime) -> Kind | None:
     return Kind.NEW if worse or first >= begin else Kind.KNOWN
 
 
-def replay(store: str, row: Row) -> str | None:
+def replay(store: str, row: Mapping[str, Any]) -> str | None:
     """Return the command that repeats the newest failure of a test: from its folder, else from its plan in the store.
 
     None for imported results, which have no plan.

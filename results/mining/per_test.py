@@ -35,7 +35,7 @@ def costs(runs: DataFrame, now: datetime) -> DataFrame:
     (those that passed after attempts that failed), week_s (duration of all attempts), cost_s (duration of the attempts
     that did not pass, and ten minutes of a person for each red run), last_run_at, last_verdict, first_failed_at,
     first_failed_build, last_failed_at, last_failed_build, passes_since (passes after the last failure), and failure:
-    run_id, folder, plan_hash, campaign, headline and ci_url of the newest violation.
+    run_id, folder, plan_hash, campaign, headline, ci_url, runner and title of the newest violation.
     """
     rows = counted(runs).withColumn("known_build", build_of(TARGET)).withColumn("failed", failed())
     week = F.col("started_at") >= F.lit(now - WEEK)
@@ -44,7 +44,8 @@ def costs(runs: DataFrame, now: datetime) -> DataFrame:
     at_failure = F.when(F.col("failed") == 1, F.col("started_at"))
     last = Window.partitionBy(*TEST)
     rows = rows.withColumn("last_failed", F.max(at_failure).over(last))
-    newest = F.struct("started_at", "run_id", "folder", "plan_hash", "campaign", "headline", "ci_url")
+    shown = ("folder", "plan_hash", "campaign", "headline", "ci_url", "runner", "title")
+    newest = F.struct("started_at", "run_id", *shown)
     return rows.groupBy(*TEST).agg(
         F.max_by("title", "started_at").alias("title"),
         F.max_by("suite", "started_at").alias("suite"),

@@ -4,6 +4,7 @@ from collections.abc import Iterator
 
 from fencepost.results.mining.facts import Facts, Row
 from fencepost.results.mining.news import day, hours, key, replay, retried_words, short
+from fencepost.results.mining.reruns import reruns
 
 STATES = {
     "healthy": "It is healthy: it fails less than once in a hundred runs",
@@ -88,16 +89,19 @@ def _lines(facts: Facts, row: Row) -> Iterator[str]:
     if row["unstable_plans"]:
         where = "one build, or in one report" if row["unknown_builds"] else "one build"
         yield f"  One plan passed and failed on {where}: {row['passed_run']}, {row['failed_run']}"
-    builds = sorted(of("verdicts_by_build"), key=lambda build: build["first_run_at"])[-LAST_BUILDS:]
-    if builds:
+    builds = sorted(of("verdicts_by_build"), key=lambda build: build["first_run_at"])
+    days = sorted(of("verdicts_by_day"), key=lambda each: each["date"])
+    if answer := reruns(facts.store, row, days or builds):
+        yield f"  {answer.words}"
+        if answer.command:
+            yield f"  rerun: {answer.command}"
+    if days:
+        yield "\n  Verdicts by day"
+        yield from (f"    {each['date']}  {_counts(each)}" for each in days[-LAST_BUILDS:])
+    elif builds:
         yield "\n  Verdicts by build"
-        for build in builds:
-            counts = ", ".join(
-                f"{build[verdict]} {verdict}"
-                for verdict in ("pass", "violation", "infrastructure", "inconclusive")
-                if build[verdict]
-            ) + (f" ({build['retried']} on retry)" if build["retried"] else "")
-            yield f"    {day(build['first_run_at'])}  {short(build['build']):<16} {counts}"
+        for build in builds[-LAST_BUILDS:]:
+            yield f"    {day(build['first_run_at'])}  {short(build['build']):<16} {_counts(build)}"
     causes = [
         cause
         for cause in facts.rows["attribution_by_test"]
@@ -128,3 +132,10 @@ def _lines(facts: Facts, row: Row) -> Iterator[str]:
         yield f"    {run['started_at'][:16].replace('T', ' ')}  {run['verdict']:<14} {where}{which}"
     if command := replay(facts.store, row):
         yield f"\n  replay: {command}"
+
+
+def _counts(place: Row) -> str:
+    """Return the numbers of verdicts on a build, or on a day."""
+    verdicts = ("pass", "violation", "infrastructure", "inconclusive")
+    counts = ", ".join(f"{place[verdict]} {verdict}" for verdict in verdicts if place[verdict])
+    return counts + (f" ({place['retried']} on retry)" if place["retried"] else "")

@@ -43,10 +43,23 @@ def in_words(facts: Facts) -> str:
             else []
         ),
         f"{totals['runs']:,} runs{before} of {totals['tests']:,} tests on {', '.join(totals['targets'])}",
+        _builds(facts),
+        f"{_number(len({row['date'] for row in facts.rows['days']}), 'day')}, "
         f"{day(totals['first_at'])} to {day(totals['last_at'])}",
         *(f"{number:,} not counted: {reason}" for reason, number in sorted(totals["left_out"].items())),
     ]
     return " · ".join(parts)
+
+
+def _builds(facts: Facts) -> str:
+    """Return how many builds are known, and how many runs are of unknown ones."""
+    known = _number(sum(row["builds"] for row in facts.rows["basis"]), "known build")
+    unknown = sum(row["unknown"] for row in facts.rows["days"])
+    return f"{known}, {unknown:,} attempts of unknown ones" if unknown else known
+
+
+def _number(number: int, noun: str) -> str:
+    return f"{number:,} {noun}{'' if number == 1 else 's'}" if number else f"no {noun}"
 
 
 def text(facts: Facts, top: int) -> str:

@@ -11,7 +11,11 @@ from jinja2 import Environment, Template
 
 from fencepost.results.mining.facts import MOST_BUILDS, Facts, Row
 from fencepost.results.mining.news import MEANINGS, Kind, day, hours, items, key, replay, short
-from fencepost.results.mining.pages.views import TestView, by_test, groups, halts_by_week, reached, rules, series
+from fencepost.results.mining.pages.grid import LEGEND, grids
+from fencepost.results.mining.pages.over_time import charts, last_week
+from fencepost.results.mining.pages.test_view import TestView, by_test
+from fencepost.results.mining.pages.views import groups, halts_by_week, reached, rules, series
+from fencepost.results.mining.reruns import reruns
 from fencepost.results.mining.show import summary as in_lines
 from fencepost.results.mining.summary import as_json, in_words
 from fencepost.results.pages import page_environment, relative_link
@@ -21,7 +25,9 @@ from fencepost.results.records.survey import TRENDS_FILE
 from fencepost.results.store.store import Store
 from fencepost.results.store.tables import PLANS
 
+_PAGES: Final = {"overview": "index.html", "tests": "tests.html"}
 STATES: Final = ("broken", "not covered", "as listed", "held", "idle", "never exercised")
+TEST_STATES: Final = ("broken", "flaky", "by plan", "unsure", "healthy")
 MESSAGE: Final = 220
 MOST_NEWS: Final = 100
 """Tests that the overview names."""
@@ -46,15 +52,28 @@ def write_pages(facts: Facts, store: Store, folder: Path) -> None:
     about = in_words(facts)
     news = items(facts)
     week = [item for kind in (Kind.NEW, Kind.FIXED, Kind.KNOWN, Kind.ONCE) for item in news[kind]]
-    shared: Row = {"facts": facts, "about": about}
+    combinations = reached(rows["reached"])
+    places = rules(rows["coverage"], STATES)
+    has_timings = any(rows[name] for name in ("times", "slow_downs", "latencies", "outliers"))
+    pages = _PAGES | ({"rules": "rules.html"} if places["rules"] or combinations else {})
+    pages |= {"timings": "timings.html"} if has_timings else {}
+    shared: Row = {"facts": facts, "about": about, "pages": pages}
 
     def page(name: str, template: str, **values: Any) -> None:
+        if name not in pages.values():
+            (folder / name).unlink(missing_ok=True)
+            return
         text = environment.get_template(template).render(**shared, **values)
         (folder / name).write_text(text, encoding="utf-8")
 
     page(
         "index.html",
         "index.html.j2",
+        glance=last_week(facts),
+        charts=charts(facts),
+        grids=grids(facts),
+        cells=LEGEND,
+        grid_states=TEST_STATES,
         week=week,
         most=MOST_NEWS,
         kinds=[kind.value for kind in Kind],
@@ -65,16 +84,9 @@ def write_pages(facts: Facts, store: Store, folder: Path) -> None:
         halts=halts_by_week(rows["halts"]),
         quarantine=[row | {"slug": slugs[key(row)]} for row in rows["quarantine"]],
     )
-    page("tests.html", "tests.html.j2")
-    combinations = reached(rows["reached"])
-    page(
-        "rules.html",
-        "rules.html.j2",
-        **rules(rows["coverage"], STATES),
-        states=STATES,
-        reached=combinations,
-        never=sum(not row["runs"] for row in combinations),
-    )
+    page("tests.html", "tests.html.j2", test_states=TEST_STATES)
+    never = sum(not row["runs"] for row in combinations)
+    page("rules.html", "rules.html.j2", **places, states=STATES, reached=combinations, never=never)
     page(
         "timings.html",
         "timings.html.j2",
@@ -86,10 +98,12 @@ def write_pages(facts: Facts, store: Store, folder: Path) -> None:
         latencies=series(rows["latencies"], ("operation", "outcome", "during"), "operations", "p50_s", "p99_s"),
         outliers=[row | {"slug": slugs.get(key(row))} for row in rows["outliers"]],
     )
-    _write_tests(facts, environment.get_template("test.html.j2"), tests, plans)
+    _write_tests(facts, environment.get_template("test.html.j2"), tests, plans, pages)
 
 
-def _write_tests(facts: Facts, template: Template, folder: Path, plans: Mapping[str, str]) -> None:
+def _write_tests(
+    facts: Facts, template: Template, folder: Path, plans: Mapping[str, str], pages: Mapping[str, str]
+) -> None:
     """Write the page of each test. `plans` are the files of saved plans by their runs."""
     views = by_test(facts)
     says = {row["rule"]: row["says"] for row in facts.rows["coverage"]}
@@ -97,9 +111,15 @@ def _write_tests(facts: Facts, template: Template, folder: Path, plans: Mapping[
         view = views[key(row)]
         failure = row["failure"]
         text = template.render(
+            pages=pages,
             row=row,
             summary=in_lines(row),
+            basis=_basis(row, view),
             replay=replay(facts.store, row),
+            reruns=reruns(facts.store, row, view.places()),
+            days=view.days(),
+            duration=view.duration(),
+            has_plans=any(run["plan_hash"] for run in view.runs()),
             plan=plans.get(failure["run_id"]) if failure else None,
             builds=view.builds(),
             most_builds=MOST_BUILDS,
@@ -108,6 +128,14 @@ def _write_tests(facts: Facts, template: Template, folder: Path, plans: Mapping[
             **_parts(view),
         )
         (folder / f"{row['slug']}.html").write_text(text, encoding="utf-8")
+
+
+def _basis(row: Row, view: TestView) -> str:
+    """Return what the page of a test rests on: runs, builds, days."""
+    builds = len(view.builds())
+    known = "no known build" if not builds else f"{'the newest ' if builds >= MOST_BUILDS else ''}{builds} known builds"
+    unknown = f", {row['unknown_builds']} runs of unknown ones" if row["unknown_builds"] else ""
+    return f"{row['runs']:,} runs · {known}{unknown}"
 
 
 def _parts(view: TestView) -> Row:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from datetime import date, timedelta
 from typing import Any
 
 from fencepost.results.mining.facts import Facts, Row, slug
@@ -11,6 +12,7 @@ NAMES = (
     *("verdicts_by_build", "newest_runs", "signatures_by_test", "times_by_test", "halts", "change_points"),
     *("harness_changes", "slow_downs", "attribution", "attribution_by_test", "signatures", "together", "quarantine"),
     *("coverage", "reached", "times", "latencies", "outliers"),
+    *("days", "basis", "verdicts_by_day", "newest_failures"),
 )
 
 
@@ -117,3 +119,53 @@ def kind(name: str, message: str) -> Row:
         "first_seen_at": "2026-11-01T11:00:00+00:00",
         "last_seen_at": "2026-11-23T11:00:00+00:00",
     }
+
+
+def many(tests: int, builds: int, *, known: bool = True) -> Facts:
+    """Return facts of many tests, the first half of which fail, the first ones always, later ones more rarely.
+
+    They ran ten times a day, on a build of each day; of unknown builds unless `known`.
+    """
+    begin = date.fromisoformat(NOW[:10]) - timedelta(days=builds - 1)
+    rows: list[Row] = []
+    cells: list[Row] = []
+    failures: list[Row] = []
+    for number in range(tests):
+        failed = max(0, 10 - number * 20 // tests)
+        state = "broken" if failed == 10 else "flaky" if failed else "healthy"
+        name = f"org.acme.broker.LogTest::appends{number:04}"
+        row = of_test(name, state=state, failure_rate=failed / 10, cost_s=600.0 * failed, failed_attempts=failed)
+        rows.append(row | {"unknown_builds": 0 if known else row["runs"]})
+        for place in range(builds):
+            day = begin + timedelta(days=place)
+            x = failed if place % 7 else 0
+            counts = {"pass": 10 - x, "violation": x, "infrastructure": 0, "inconclusive": 0, "retried": place % 2}
+            key: Row = {"test": name, "target": "quorum", "backend": "process"}
+            at = f"{day}T03:00:00+00:00"
+            build = {"build": f"build-{place:02}", "release": None, "first_run_at": at} if known else {"date": f"{day}"}
+            cells.append(key | build | counts | {"median_s": 2.0 if place < builds // 2 else 4.0})
+            if x and number < 20:
+                run: Row = {
+                    "run_id": f"run-{number}-{place}",
+                    "verdict": "violation",
+                    "started_at": at,
+                    "release": None,
+                }
+                run |= {
+                    "build": f"build-{place:02}" if known else None,
+                    "plan_hash": None,
+                    "seed": None,
+                    "folder": None,
+                }
+                run |= {"duration_s": 2.0, "headline": "It was lost.", "left_out": None, "ci_url": None}
+                failures.append(key | run | {"attempt": 1, "attempts": None})
+    days = [
+        {"target": "quorum", "date": f"{begin + timedelta(days=place)}", "builds": int(known)}
+        | {"unknown": 0 if known else 10 * tests, "pass": 9 * tests, "violation": tests, "infrastructure": 0}
+        | {"inconclusive": 0, "retried": tests, "attempts": 11 * tests, "seconds": 22.0 * tests, "lost_s": 4.0 * tests}
+        | {"timed": 9 * tests, "timed_s": 18.0 * tests + place}
+        for place in reversed(range(builds))
+    ]
+    of = {"verdicts_by_build" if known else "verdicts_by_day": cells}
+    of_basis = [{"target": "quorum", "builds": builds}] if known else []
+    return facts(*rows, days=days, basis=of_basis, newest_failures=failures, **of)

@@ -80,7 +80,7 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
         attribution_by_test=[cause | {"test": LONG, "target": "quorum", "feature": "fault:kill"}],
         together=[
             {"target": "quorum", "first": f"{LONG} on process", "second": "b on process"}
-            | {"similarity": 0.9, "group": "b on process"}
+            | {"similarity": 0.9, "group": "b on process", "together": 9, "first_failures": 10, "second_failures": 9}
         ],
         coverage=[
             rules | {"rule": "ACK-01", "says": "No acknowledged record is lost.", "state": "broken", "broken": 2}
