@@ -1,4 +1,4 @@
-"""What ran on each day: verdicts, durations, and what the runs that did not pass took."""
+"""The activity of each day: verdicts, durations, and the time of the runs that did not pass."""
 
 from pyspark.sql import Column, DataFrame, Window
 from pyspark.sql import functions as F

@@ -1,4 +1,4 @@
-"""What a rerun would say of a test: how many tell flaky from broken, and the command for them."""
+"""Reruns of a test: how many tell flaky from broken, and the command for them."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass

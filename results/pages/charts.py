@@ -1,6 +1,6 @@
 """Charts of values in an order of time, as SVG that needs no script: lines, stacked bars, a marked stretch.
 
-Decision 0091 says why they are drawn here. The drawing is stretched to the width of its place, so all text stands
+Decision 0091 says why they are made here. The drawing is stretched to the width of its place, so all text stands
 beside it. Colours are those of charts.css.
 """
 
@@ -81,13 +81,13 @@ class Chart:
 
 def line(values: Values, low: float, high: float) -> str:
     """Return the path through values at neighbouring places; one without neighbours is a dot."""
-    parts, is_drawn = [], False
+    parts, has_point = [], False
     for place, value in enumerate(values):
         if value is not None:
             x, y = WIDE * (place + 0.5), _y(value, low, high)
             follows = place + 1 < len(values) and values[place + 1] is not None
-            parts.append(f"L{x:g},{y:.1f}" if is_drawn else f"M{x:g},{y:.1f}" + ("" if follows else "h.01"))
-        is_drawn = value is not None
+            parts.append(f"L{x:g},{y:.1f}" if has_point else f"M{x:g},{y:.1f}" + ("" if follows else "h.01"))
+        has_point = value is not None
     return "".join(parts)
 
 

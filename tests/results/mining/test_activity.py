@@ -1,4 +1,4 @@
-"""What ran on each day, on small frames."""
+"""The activity of each day, on small frames."""
 
 from datetime import timedelta
 from typing import Any

@@ -1,4 +1,4 @@
-"""What a rerun would say of the newest failure of a test."""
+"""The answer of reruns to the newest failure of a test."""
 
 from __future__ import annotations
 

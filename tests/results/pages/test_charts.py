@@ -9,10 +9,10 @@ from fencepost.results.pages.charts import Chart, ceiling, line
 
 
 def chart(**parts: Any) -> ET.Element:
-    drawn = Chart(
+    shown = Chart(
         "Rate", "by day", ["a: <1", "b: 2", "c: 3"], 0.0, 4.0, lambda value: f"{value:g} s", "a", "c", **parts
     )
-    return ET.fromstring(drawn.__html__())
+    return ET.fromstring(shown.__html__())
 
 
 def test_a_line_has_gaps_and_dots_where_values_are_missing() -> None:
@@ -20,16 +20,16 @@ def test_a_line_has_gaps_and_dots_where_values_are_missing() -> None:
 
 
 def test_bars_are_stacked_and_none_leaves_a_gap() -> None:
-    drawn = chart(bars={"lost": [1.0, None, 0.0], "passed": [2.0, 4.0, None]})
-    bars = [(each.get("class"), each.get("y"), each.get("height")) for each in drawn.iter("rect")][:3]
+    shown = chart(bars={"lost": [1.0, None, 0.0], "passed": [2.0, 4.0, None]})
+    bars = [(each.get("class"), each.get("y"), each.get("height")) for each in shown.iter("rect")][:3]
     assert bars == [("lost", "75.0", "25.0"), ("passed", "25.0", "50.0"), ("passed", "0.0", "100.0")]
 
 
 def test_each_place_has_a_tip_and_the_ends_have_names() -> None:
-    drawn = chart(band=(1, 2))
-    assert [each.text for each in drawn.iter("title")] == ["a: <1", "b: 2", "c: 3"]
-    assert [each.text for each in drawn.iter("span")] == ["4 s", "0 s", "a", "c"]
-    [band] = [each for each in drawn.iter("rect") if each.get("class") == "band"]
+    shown = chart(band=(1, 2))
+    assert [each.text for each in shown.iter("title")] == ["a: <1", "b: 2", "c: 3"]
+    assert [each.text for each in shown.iter("span")] == ["4 s", "0 s", "a", "c"]
+    [band] = [each for each in shown.iter("rect") if each.get("class") == "band"]
     assert (band.get("x"), band.get("width")) == ("10", "20")
 
 

@@ -112,7 +112,7 @@ def test_the_overview_is_as_wide_as_its_window(
 @pytest.mark.integration
 @needs_chromium
 @pytest.mark.parametrize("dark", [False, True])
-def test_cells_are_told_apart_without_colours(browser: Chromium, site: Path, dark: bool) -> None:
+def test_cells_differ_without_their_colours(browser: Chromium, site: Path, dark: bool) -> None:
     """Passes, some, most and all failures are steps of lightness in one direction; each letter can be read."""
     browser.open(site / "known" / "index.html", 1400, dark=dark)
     shown = browser.value(LUMINANCE)
