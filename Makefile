@@ -24,7 +24,7 @@ ZOOKEEPER := $(ZOOKEEPER_HOME)$(wildcard /usr/share/java/zookeeper.jar)$(shell c
 ZOOKEEPER_JARS := $(if $(filter zk-controller leader-driven,$(TARGET)),$(if $(ZOOKEEPER),,.venv/.all))
 
 .DEFAULT_GOAL := help
-.PHONY: help conformance test check lint types unit integration suite $(SUITES) docker-suite gallery bench bench-mining spark-classes fuzz dist mutation doctor lock clean
+.PHONY: help conformance test check lint types unit integration suite $(SUITES) docker-suite gallery bench bench-mining runners spark-classes fuzz dist mutation doctor lock clean
 # A target of these two uses both cores for steps that take one each: the build of Toxiproxy beside the installation; the
 # images of nodes and mypy beside the unit tests.
 .PHONY: .set-up .checks .images
@@ -103,6 +103,9 @@ bench: .venv/.all $(PROXY) ## speed and memory beside Apache Kafka, as ratios of
 
 bench-mining: .venv/.all ## the mining jobs beside known truth, numpy, and DuckDB
 	@$(BIN)/python -m tests.bench.mining $(ARGS)
+
+runners: .venv/.all ## real test runners: what is read of their reports, beside docs/results-dialects.md; half an hour
+	@$(BIN)/python -m tests.runners $(ARGS)
 
 fuzz: .venv/.all ## 1,000,000 malformed frames, idle connections and a slow reader on the listeners of every design; an hour
 	@$(BIN)/python -m tests.fuzz $(ARGS)

@@ -21,9 +21,14 @@ from fencepost.results.store.builds import CommitFrom, Reading
 from fencepost.results.store.cases import Imported
 from fencepost.results.store.imports import Origin, add_new
 from fencepost.results.store.junit import read_junit
+from fencepost.results.store.retecs import read_retecs
 from fencepost.results.store.store import Store
 
-_READERS = {"junit": (read_junit, "*.xml"), "allure": (read_allure, "*-result.json")}
+_READERS = {
+    "junit": (read_junit, "*.xml"),
+    "allure": (read_allure, "*-result.json"),
+    "retecs": (read_retecs, "*.csv"),
+}
 
 
 def import_results(options: ImportOptions) -> int:
@@ -117,8 +122,9 @@ def _lines(options: ImportOptions, found: Imported, added: int, origin: Origin) 
 
 
 def _explain(options: ImportOptions, folder: Path) -> int:
-    """Print what was recognized in a folder of either format; return 0, or 2 if not all can be read."""
-    kinds = [options.kind.value] if options.kind else list(_READERS)
+    """Print what was recognized in a folder, of JUnit XML and Allure unless a format is named; return 0, or 2 if not
+    all can be read."""
+    kinds = [options.kind.value] if options.kind else ["junit", "allure"]
     read = [_read(kind, folder, _reading(options)) for kind in kinds]
     files = [each for found in read for each in found.files]
     unread = {path: reason for found in read for path, reason in [*found.unreadable.items(), *found.copies.items()]}

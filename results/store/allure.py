@@ -78,6 +78,7 @@ def read_allure(folder: Path, reading: Reading = Reading()) -> Imported:  # noqa
         except (OSError, ValueError, KeyError, TypeError, AttributeError, RecursionError, OverflowError) as error:
             imported.unreadable[path] = f"no field {error}" if isinstance(error, KeyError) else str(error)
     imported.skipped = len(skipped)
+    imported.undated = sum(not each.case.is_dated for each in results.values())
     imported.cases = list(_numbered(results.values()))
     imported.files = list(_recognized(folder, results.values(), imported))
     return imported
@@ -97,7 +98,7 @@ def _result(value: Mapping[str, Any], path: Path, builds: Builds) -> _Result:
     labels = {str(each["name"]): str(each["value"]) for each in reversed(value.get("labels") or ())}
     message = str(details.get("message") or (kind and value["status"]))
     line = headline(message, details.get("trace")) if kind else ""
-    start, stop = value["start"], value.get("stop")
+    start, stop = value.get("start"), value.get("stop")
     case = Case(
         key=str(value["uuid"]),
         report="",
@@ -106,8 +107,9 @@ def _result(value: Mapping[str, Any], path: Path, builds: Builds) -> _Result:
         title=str(value["name"]),
         file=path.name,
         verdict=verdict,
-        started=datetime.fromtimestamp(start / 1000, UTC),
-        seconds=None if stop is None or stop < start else (stop - start) / 1000,
+        started=datetime.fromtimestamp(path.stat().st_mtime if start is None else start / 1000, UTC),
+        is_dated=start is not None,
+        seconds=None if start is None or stop is None or stop < start else (stop - start) / 1000,
         kind=kind,
         message=(line or message) if kind and says_nothing(message) else message,
         headline=line or message,

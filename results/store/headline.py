@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from typing import Final
 
 _EMPTY: Final = re.compile(
-    r"(?:(?:test )?fail(?:ed|ure)?|error|null|none|undefined|runs [\d, ]+ summary:"
+    r"(?:(?:test )?fail(?:ed|ure)?:?|error|null|none|undefined|runs? [\d, ]+ summary:|unknown file"
     r"|thread '[^']*'(?: \(\d+\))? panicked at \S+:\d+:\d+:?"  # Rust: the reason is the next line
     r"|\S+\.\w+:\d+:\d+ .*)",  # Playwright: the place and the title of the test
     re.IGNORECASE,
@@ -39,8 +39,14 @@ def headline(message: str | None, text: str | None, names: tuple[str, ...] = ())
         lines = list(_telling(source or "", names))
         if lines:
             is_python = "Traceback (most recent call last):" in (source or "")
-            return lines[-1] if is_python else lines[0]
+            return lines[-1] if is_python else _with_values(lines)
     return ""
+
+
+def _with_values(lines: list[str]) -> str:
+    """Return the first line; of Jest's matchers, which Vitest and Playwright have as well, also the two values."""
+    values = lines[1:5] if "expect(" in lines[0] else []
+    return ", ".join([lines[0], *(each for each in values if each.startswith(("Expected", "Received")))])
 
 
 def last_line(output: str | None) -> str:

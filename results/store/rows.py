@@ -32,7 +32,7 @@ class RunColumns:
 class RunRow:
     """One row for each run. It is written after the rows of the other tables: a run without it is not published."""
 
-    source: Annotated[str, "`fencepost`, `junit` or `allure`."]
+    source: Annotated[str, "`fencepost`, `junit`, `allure` or `retecs`."]
     suite: Annotated[str | None, "Document of the scenario's suite; of imported results the name of the suite."] = None
     scenario: Annotated[
         str | None,

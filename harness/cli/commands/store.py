@@ -237,6 +237,7 @@ class ImportKind(StrEnum):
 
     JUNIT = "junit"
     ALLURE = "allure"
+    RETECS = "retecs"
 
 
 @dataclass(frozen=True)
@@ -252,14 +253,15 @@ class ImportOptions(CommandOptions):
     [bold]Examples[/bold]
       fencepost results import junit build/test-results --to store --target acme --commit 1a2b3c4
       fencepost results import allure runs --to s3://bucket/results --commit-from 'path:^([0-9a-f]{40})/'
+      fencepost results import retecs iofrol.csv --to store --time-zone Europe/Oslo   # a published history
       fencepost results import --explain build/test-results
     """
 
     kind: Annotated[
-        ImportKind | None, typer.Argument(metavar="FORMAT", help="The format of the results: junit or allure.")
+        ImportKind | None, typer.Argument(metavar="FORMAT", help="The format of the results: junit, allure or retecs.")
     ] = None
     folder: Annotated[
-        Path | None, typer.Argument(metavar="DIR", help="The folder with *.xml, or with *-result.json files.")
+        Path | None, typer.Argument(metavar="DIR", help="The folder with *.xml, *-result.json or *.csv files.")
     ] = None
     to: Annotated[
         str | None,

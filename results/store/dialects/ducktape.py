@@ -1,10 +1,17 @@
-"""ducktape, as in Kafka's system tests: `status` may say that a test was flaky."""
+"""ducktape (0.17.0), as in Kafka's system tests: `status` may say that a test was flaky.
+
+The text of a failure has a part for each kind of it: `runs 1, 3 summary:`, and after that why these attempts failed.
+"""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
+from typing import Final
 
 from fencepost.results.store.dialects.dialect import Dialect, Execution, ReportFile, TestCase
+
+_SUMMARY: Final = re.compile(r"^runs? (\d+(?:, \d+)*) summary:$", re.MULTILINE)
 
 
 class Ducktape(Dialect):
@@ -18,7 +25,14 @@ class Ducktape(Dialect):
 
     def attempts(self, case: TestCase) -> Iterator[Execution]:
         if case.element.get("status") != "flaky":
-            yield from super().attempts(case)
+            _, *parts = _SUMMARY.split(case.failures[0].text or "") if case.failures else [""]
+            reasons = {
+                int(run): why for runs, why in zip(parts[::2], parts[1::2], strict=True) for run in runs.split(",")
+            }
+            time = case.element.get("time") if len(reasons) == 1 else None
+            yield from (Execution(case, "failure", message=reasons[run].strip(), time=time) for run in sorted(reasons))
+            if not reasons:
+                yield from super().attempts(case)
             return
         failures = case.failures
         yield Execution(

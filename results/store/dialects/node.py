@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import re
+from typing import Final
+
 from fencepost.results.store.dialects.dialect import Dialect, ReportFile, TestCase
 from fencepost.results.store.stable_path import stable
 
 _NO_CLASS = "test"
 """The class of each testcase up to node 24."""
+_FILE: Final = re.compile(r"\.[cm]?[jt]s$")
 
 
 class Node(Dialect):
@@ -23,7 +27,10 @@ class Node(Dialect):
         root = report.root
         if root.tag != "testsuites" or not report.cases or root.get("name"):
             return False
-        return root.find("testcase") is not None or all(each.classname == _NO_CLASS for each in report.cases)
+        return root.find("testcase") is not None or all(
+            each.classname == _NO_CLASS or (not root.attrib and _FILE.search(each.element.get("file", "")))
+            for each in report.cases
+        )
 
     def place(self, report: ReportFile, case: TestCase) -> str:
         names = [stable(case.element.get("file")), *(each.get("name") or "" for each in case.suites)]

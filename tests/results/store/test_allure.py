@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 from pathlib import Path
 from typing import Any
 
@@ -10,6 +11,7 @@ import pytest
 
 from fencepost.results.store.allure import read_allure
 from fencepost.results.store.builds import CommitFrom, Reading
+from tests.results.store.junit_files import UNTOUCHED
 
 BEGIN = 1_795_800_000_000
 
@@ -46,6 +48,16 @@ def test_without_an_end_a_result_counts_and_without_a_status_it_did_not_run(tmp_
     [case] = found.cases
     assert (case.verdict, case.seconds, case.message) == ("violation", None, "beforeAll broke")
     assert found.skipped == 1 and found.is_whole
+
+
+def test_without_a_begin_the_time_of_the_file_counts_and_is_said(tmp_path: Path) -> None:
+    allure(tmp_path, "a", start=0)
+    path = tmp_path / "a-result.json"
+    path.write_text(json.dumps({key: each for key, each in json.loads(path.read_text()).items() if key != "start"}))
+    os.utime(path, (UNTOUCHED.timestamp(), UNTOUCHED.timestamp()))
+    found = read_allure(tmp_path)
+    [case] = found.cases
+    assert (case.started, case.is_dated, case.seconds, found.undated) == (UNTOUCHED, False, None, 1)
 
 
 def test_masked_parameters_stay_masked_and_hidden_ones_hidden(tmp_path: Path) -> None:

@@ -40,6 +40,16 @@ def test_node_has_testcases_below_the_root_and_names_suites_only_around_them(fol
     assert found.skipped == 1 and runner(found) == "node --test"
 
 
+def test_node_26_names_the_file_and_its_suites_as_the_class(folder: Path) -> None:
+    suites = "".join(
+        f'<testsuite name="log" {AT}>{case("same", classname="log", more=f"file='/x/repo/test/{name}.test.mjs'")}</testsuite>'
+        for name in "ab"
+    )
+    found = read(folder, f"<testsuites>{suites}</testsuites>")
+    assert set(verdicts(found)) == {"test/a.test.mjs::log::same", "test/b.test.mjs::log::same"}
+    assert runner(found) == "node --test"
+
+
 def test_equal_names_of_other_suites_are_other_tests(folder: Path) -> None:
     suites = "".join(
         f'<testsuite name="a.spec.ts" hostname="{project}" {AT}>{case("opens", classname="a.spec.ts", inside=inside)}'
@@ -190,6 +200,11 @@ def test_a_flaky_test_of_ducktape_and_the_attempts_of_ginkgo_are_seen(folder: Pa
     body = case("a", more='status="flaky" time="9"')
     found = read(folder, f'<testsuites name="ducktape"><testsuite name="m" {AT}>{body}</testsuite></testsuites>')
     assert verdicts(found) == {"m::t::a": "FP"} and runner(found) == "ducktape"
+    text = "runs 1, 3 summary:\nOSError('no')\nrun 2 summary:\nAssertionError('odd')\n"
+    body = case("a", inside=f'<failure message="runs 1, 3 summary:">{text}</failure>', more='status="fail"')
+    found = read(folder, f'<testsuites name="ducktape"><testsuite name="m" {AT}>{body}</testsuite></testsuites>')
+    assert verdicts(found) == {"m::t::a": "FFF"}
+    assert [each.headline for each in found.cases] == ["OSError('no')", "AssertionError('odd')", "OSError('no')"]
     output = "<system-err>Ginkgo: Attempt #1 Failed.  Retrying...</system-err>"
     suite = '<properties><property name="SuiteSucceeded" value="true"/></properties>'
     body = case("[It] a", inside=output, more='status="passed"')
@@ -198,10 +213,11 @@ def test_a_flaky_test_of_ducktape_and_the_attempts_of_ginkgo_are_seen(folder: Pa
 
 
 def test_expected_failures_of_catch2_are_no_failures(folder: Path) -> None:
-    suite = '<properties><property name="random-seed" value="1"/></properties>'
+    seed = '<properties><property name="random-seed" value="1"/></properties>'
     body = case("may fail", inside="<skipped/>" + FAILURE)
-    found = read(folder, f'<testsuites><testsuite name="t" {AT}>{suite}{body}</testsuite></testsuites>')
-    assert (found.cases, found.skipped, runner(found)) == ([], 1, "Catch2")
+    for suite in (f'<testsuite name="t" {AT}>{seed}', f'<testsuite name="t" hostname="tbd" {AT}>'):
+        found = read(folder, f"<testsuites>{suite}{body}</testsuite></testsuites>")
+        assert (found.cases, found.skipped, runner(found)) == ([], 1, "Catch2")
 
 
 def test_parametrized_tests_of_phpunit_and_googletest_stay_apart(folder: Path) -> None:

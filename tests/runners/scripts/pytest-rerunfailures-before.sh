@@ -1,0 +1,44 @@
+# pytest-rerunfailures before it wrote each attempt.
+python_packages "pytest==9.2.0" "pytest-rerunfailures==16.6"
+for package in pytest pytest-rerunfailures; do of_python $package; done
+project test_log.py <<'PY'
+import os
+
+import pytest
+
+
+def note(test, outcome):
+    with open(os.environ["RAN"], "a") as ran:
+        ran.write(f"{test} {outcome}\n")
+
+
+def has_run(test):
+    with open(os.environ["RAN"]) as ran:
+        return test in ran.read()
+
+
+def test_passes():
+    note("passes", "P")
+
+
+def test_fails():
+    note("fails", "F")
+    assert False, "17 records are gone"
+
+
+def test_errors():
+    note("errors", "E")
+    raise OSError("17 records are gone")
+
+
+def test_flaky():
+    again = has_run("flaky")
+    note("flaky", "P" if again else "F")
+    assert again, "17 records are gone"
+
+
+@pytest.mark.skip
+def test_skips():
+    pass
+PY
+runs "--reruns 2" sh -c 'venv/bin/pytest --reruns 2 --junitxml "$REPORTS/r.xml"'
