@@ -5,11 +5,17 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Sequence
 from importlib.util import find_spec
+from typing import Final
 
 from fencepost.harness.errors import InfrastructureError
 from fencepost.harness.targets.jvm import require_java
 
 Job = Callable[[Sequence[str]], int]
+_NO_JAVA: Final = "Spark needs Java 17 or newer: `java -version` shows the present one"
+_NO_JARS: Final = (
+    "Spark reads a store at a URL by jars that it does not bring, such as hadoop-aws for s3a://; docs/spark.md says "
+    "how to give them to spark-submit. A copy of the store in a folder will do, too"
+)
 
 
 def require_spark() -> None:
@@ -32,6 +38,5 @@ def run_on_spark(job: Job, arguments: Sequence[str] = (), runs: int = 0) -> int:
     try:
         return launch(job, arguments, runs=runs)
     except SparkError as error:
-        raise InfrastructureError(
-            f"{error}\nSpark needs Java 17 or newer: `java -version` shows the present one"
-        ) from error
+        hint = _NO_JARS if "No FileSystem for scheme" in str(error) else _NO_JAVA
+        raise InfrastructureError(f"{error}\n{hint}") from error

@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
-from py4j.protocol import Py4JError
+from py4j.protocol import Py4JError, Py4JJavaError
 from pyspark.errors import PySparkException
 from pyspark.sql import SparkSession
 
@@ -118,8 +118,14 @@ def launch(job: Callable[[Sequence[str]], int], argv: Sequence[str], *, master: 
             with _jvm_errors_into(output):
                 return job(argv)
         except (PySparkException, Py4JError) as error:
+            said = str(error).splitlines()
+            reason = said[0]
+            if (
+                isinstance(error, Py4JJavaError) and len(said) > 1
+            ):  # its first line names a call, the second why it failed
+                reason = said[1].removeprefix(": ")
             lines = [f"  | {line}" for line in output.read_text(errors="replace").splitlines()[-LAST_LINES:]]
-            raise SparkError("\n".join([f"Spark failed: {str(error).splitlines()[0]}", *lines])) from error
+            raise SparkError("\n".join([f"Spark failed: {reason}", *lines])) from error
 
 
 @contextmanager

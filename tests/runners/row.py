@@ -1,4 +1,4 @@
-"""What our import reads of the reports of one runner, beside what ran."""
+"""The row of one way to run a runner: what our import reads of its reports, beside what ran."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from fencepost.results.store.xml_reports import read_xml
 TESTS: Final = ("passes", "fails", "errors", "flaky")
 SKIPPED: Final = "skips"
 REASON: Final = "17 records are gone"
-"""What each test that fails says."""
+"""Words that each test fails with."""
 
 
 def row_of(way: Path, name: str, versions: Sequence[str]) -> str:
@@ -105,7 +105,8 @@ def _elements(way: Path) -> str:
         parents = {child: parent for parent in root.iter() for child in parent}
         for case in root.iter("testcase"):
             inside |= {child.tag for child in case}
-            path_to, element = [], case
+            path_to: list[str] = []
+            element = case
             while element in parents:
                 element = parents[element]
                 path_to.insert(0, element.tag)

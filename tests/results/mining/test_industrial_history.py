@@ -24,7 +24,7 @@ def test_the_history_has_the_published_size_and_the_failures_of_its_lines(tmp_pa
     store = str(tmp_path / "store")
 
     def fencepost(*words: str) -> dict[str, int]:
-        command = [Path(sys.executable).with_name("fencepost"), *words, "--json"]
+        command = [str(Path(sys.executable).with_name("fencepost")), *words, "--json"]
         return dict(json.loads(subprocess.run(command, check=True, stdout=subprocess.PIPE).stdout))
 
     imported = fencepost("results", "import", "retecs", HISTORY, "--to", store, "--time-zone", "Europe/Oslo")

@@ -60,6 +60,18 @@ def test_a_java_that_does_not_start_is_one_message(tmp_path: Path) -> None:
     assert re.match(r"fencepost: Spark failed: .*\n(?s:.*)Spark needs Java 17 or newer", done.stderr)
 
 
+@pytest.mark.integration
+def test_a_store_that_spark_has_no_jars_for_says_so(tmp_path: Path) -> None:
+    """In a process of its own, as above. Spark asks for the scheme before it connects."""
+    code = (
+        "from fencepost.harness.cli.spark import run_on_spark\n"
+        "from pyspark.sql import SparkSession\n"
+        "run_on_spark(lambda _: SparkSession.builder.getOrCreate().read.parquet('s3://127.0.0.1/runs').count())"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=120)
+    assert 'No FileSystem for scheme "s3"' in done.stderr and "docs/spark.md" in done.stderr
+
+
 def test_only_a_large_store_has_compiled_queries_and_more_memory() -> None:
     small, large = submit_arguments("local[2]", 1_000), submit_arguments("local[2]", LARGE)
     assert "spark.sql.shuffle.partitions=1 " in small

@@ -41,10 +41,9 @@ def test_node_has_testcases_below_the_root_and_names_suites_only_around_them(fol
 
 
 def test_node_26_names_the_file_and_its_suites_as_the_class(folder: Path) -> None:
-    suites = "".join(
-        f'<testsuite name="log" {AT}>{case("same", classname="log", more=f"file='/x/repo/test/{name}.test.mjs'")}</testsuite>'
-        for name in "ab"
-    )
+    files = [f'file="/x/repo/test/{name}.test.mjs"' for name in "ab"]
+    cases = [case("same", classname="log", more=file) for file in files]
+    suites = "".join(f'<testsuite name="log" {AT}>{each}</testsuite>' for each in cases)
     found = read(folder, f"<testsuites>{suites}</testsuites>")
     assert set(verdicts(found)) == {"test/a.test.mjs::log::same", "test/b.test.mjs::log::same"}
     assert runner(found) == "node --test"

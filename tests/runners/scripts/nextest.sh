@@ -54,4 +54,4 @@ mod tests {
     fn skips() {}
 }
 RUST
-runs "retries = 2" sh -c 'PATH=$PWD/venv/bin:$PATH cargo nextest run --offline; cp target/nextest/default/r.xml "$REPORTS/"'
+runs "retries = 2" sh -c 'PATH=$PWD/venv/bin:$PATH cargo nextest run --offline --no-fail-fast; cp target/nextest/default/r.xml "$REPORTS/"'
