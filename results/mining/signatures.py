@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from datetime import datetime, timedelta
 
-from pyspark.sql import DataFrame, Window
+from pyspark.sql import Column, DataFrame, Window
 from pyspark.sql import functions as F
 
 from fencepost.results.mining.computed import computed
@@ -32,7 +32,8 @@ def signatures(findings: DataFrame, faults: DataFrame, runs: DataFrame, now: dat
     """
     shown = findings.where("finding = 'violation' and part_of is null").select(
         *TEST,
-        *("run_id", "started_at", "signature", "masking", "rule", "check", "masked", "message"),
+        _of_cause().alias("signature"),
+        *("run_id", "started_at", "masking", "rule", "check", "masked", "message"),
         build_of(TARGET).alias("known_build"),
         F.coalesce("at_s", F.lit(float("inf"))).alias("at_s"),
     )
@@ -71,6 +72,15 @@ def signatures(findings: DataFrame, faults: DataFrame, runs: DataFrame, now: dat
         rows = rows.join(facts, same, "left").select(*(rows[each] for each in rows.columns), *added)
     kinds = rows.select("*", "plan.*").drop("plan")
     return kinds.orderBy(F.desc("failures"), "signature", "masking", "rule", "check", "state", "masked")
+
+
+def _of_cause() -> Column:
+    """Return `masked_signature` of check, rule and masked message, which is that of no single test.
+
+    The one that imports store has the test as well, for results without a message, which have nothing in common.
+    """
+    parts = F.concat_ws("\0", "check", F.coalesce("rule", F.lit("")), "masked")
+    return F.when(F.col("masked") != "", F.substring(F.sha2(parts, 256), 1, 16)).otherwise(F.col("signature"))
 
 
 def _with_last_fault(failures: DataFrame, faults: DataFrame) -> DataFrame:

@@ -1,7 +1,7 @@
 """Write the folder: an overview, rules, timings, one page for each test, plans, and the summary as JSON."""
 
 import json
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Final
 
@@ -80,6 +80,7 @@ def write_pages(facts: Facts, store: Store, folder: Path) -> None:
         meanings=MEANINGS,
         causes=rows["attribution"],
         kinds_of_failures=rows["signatures"],
+        page_of=_pages_of(facts),
         groups=groups(rows["together"]),
         halts=halts_by_week(rows["halts"]),
         quarantine=[row | {"slug": slugs[key(row)]} for row in rows["quarantine"]],
@@ -128,6 +129,20 @@ def _write_tests(
             **_parts(view),
         )
         (folder / f"{row['slug']}.html").write_text(text, encoding="utf-8")
+
+
+def _pages_of(facts: Facts) -> Callable[[str, Sequence[str]], str]:
+    """Return what gives the page of a test by its name, with or without its backend, on one of its targets."""
+    pages: dict[tuple[str, str], str] = {}
+    for row in facts.tests:
+        page = f"tests/{row['slug']}.html"
+        pages[row["target"], f"{row['test']} on {row['backend']}"] = page
+        pages.setdefault((row["target"], row["test"]), page)
+
+    def page_of(name: str, targets: Sequence[str]) -> str:
+        return next((pages[target, name] for target in targets if (target, name) in pages), "")
+
+    return page_of
 
 
 def _basis(row: Row, view: TestView) -> str:

@@ -7,15 +7,21 @@ import pytest
 from pyspark.sql import SparkSession
 
 from fencepost.results.mining.signatures import signatures
+from fencepost.results.store.masking import masked_signature
 from fencepost.results.store.tables import FAULTS, FINDINGS, RUNS
 from tests.results.mining.frames import START, frame
 
 pytestmark = pytest.mark.integration
 
 
-def failure(run: str, signature: str, **columns: Any) -> dict[str, Any]:
+def signature_of(kind: str) -> str:
+    return masked_signature("lost-write", "ACK-01", f"masked {kind}")
+
+
+def failure(run: str, kind: str, **columns: Any) -> dict[str, Any]:
     known = {"row": 0, "masking": 1, "finding": "violation", "check": "lost-write", "rule": "ACK-01"}
-    return {**known, "run_id": run, "signature": signature, "masked": f"masked {signature}", "message": run, **columns}
+    of_kind = {"signature": signature_of(kind), "masked": f"masked {kind}"}
+    return {**known, "run_id": run, **of_kind, "message": run, **columns}
 
 
 def test_failures_of_one_rule_message_and_state_are_one_row_with_the_shortest_plan(spark: SparkSession) -> None:
@@ -53,12 +59,24 @@ def test_failures_of_one_rule_message_and_state_are_one_row_with_the_shortest_pl
     found = [row.asDict() for row in signatures(*tables, START + timedelta(days=12)).collect()]
     shrunk = "ISR of t-0 shrunk"
     assert [(row["signature"], row["state"], row["failures"], row["new"]) for row in found] == [
-        ("s1", shrunk, 3, False),
-        ("s1", "no fault", 1, True),
-        ("s4", shrunk, 1, True),
+        (signature_of("s1"), shrunk, 3, False),
+        (signature_of("s1"), "no fault", 1, True),
+        (signature_of("s4"), shrunk, 1, True),
     ]
     most = found[0]
     assert (most["plan_run"], most["plan_hash"], most["plan_steps"]) == ("r1", "p1", 4)
     assert (most["first_build"], most["last_build"], most["last_run"], most["message"]) == ("b0", "b2", "r2", "r2")
     assert (most["tests"], most["test_count"], most["faults"], most["targets"]) == (["a"], 1, ["kill"], ["quorum"])
     assert found[1]["faults"] is None
+
+
+def test_one_message_of_several_imported_tests_is_one_kind_and_none_is_a_kind_of_its_test(spark: SparkSession) -> None:
+    runs, findings = [], []
+    for number, (test, masked) in enumerate([("a", "refused"), ("b", "refused"), ("a", ""), ("b", "")]):
+        of_run = {"run_id": f"r{number}", "test": test, "verdict": "violation"}
+        runs.append(of_run | {"plan_hash": None})
+        stored = {"signature": masked_signature("failure", test, masked), "masked": masked, "rule": None}
+        findings.append(failure(f"r{number}", "", **of_run) | stored | {"check": "failure"})
+    tables = frame(spark, FINDINGS, findings), frame(spark, FAULTS, []), frame(spark, RUNS, runs)
+    found = signatures(*tables, START).collect()
+    assert sorted((row["masked"], row["tests"]) for row in found) == [("", ["a"]), ("", ["b"]), ("refused", ["a", "b"])]

@@ -61,7 +61,15 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
     by_build = {"target": "quorum", "backend": "process", **timing, "p95_s": 4.0, "longest_s": 5.0, "longest_run": "r"}
     rules = {"target": "quorum", "backend": "process", "as_listed": 0, "not_covered": 0, "idle": 0, "last_run": "r"}
     cause = {"runs": 10, "failures": 9, "rate_with": 0.9, "rate_without": 0.1, "q_value": 0.001}
-    signature = {"masking": 1, "state": "whole", "tests": [LONG], "test_count": 1, "faults": ["kill"], "last_run": "r"}
+    signature = {
+        "masking": 1,
+        "state": "whole",
+        "tests": [LONG],
+        "test_count": 1,
+        "targets": ["quorum"],
+        "faults": ["kill"],
+        "last_run": "r",
+    }
     found = facts(
         of_test(LONG, change=change("worse", LAST_WEEK)),
         of_test("broken-for-long", state="broken", cost_s=9000.0),
@@ -221,6 +229,13 @@ def test_the_page_of_a_test_has_its_facts(site: Path) -> None:
         assert part in page
     assert "javascript:" not in page
     assert (site / "plans" / "ab.yaml").read_text() == "format: 2"
+
+
+def test_kinds_of_failures_and_groups_lead_to_their_tests(site: Path) -> None:
+    page = (site / "index.html").read_text()
+    link = f'href="tests/{page_of(site, LONG).name}"'
+    for section in ("signatures", "together"):
+        assert link in page.partition(f'id="{section}"')[2].partition("</section>")[0]
 
 
 def test_the_rules_have_their_texts_and_what_was_never_exercised(site: Path) -> None:
