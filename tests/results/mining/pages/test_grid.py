@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from itertools import pairwise
 from pathlib import Path
@@ -107,6 +108,52 @@ def test_the_overview_is_as_wide_as_its_window(
     browser.open(site / name / "index.html", width, media=media)
     assert browser.value("document.documentElement.scrollWidth") == width
     assert browser.value("document.querySelectorAll('td[data-c]').length") == (MOST_CELLS if name == "known" else 160)
+
+
+@pytest.mark.integration
+@needs_chromium
+@pytest.mark.parametrize("width", [400, 1400])
+def test_the_page_of_a_test_is_as_wide_as_its_window_and_shows_its_days(
+    browser: Chromium, site: Path, width: int
+) -> None:
+    browser.open(next((site / "unknown" / "tests").glob("*appends0001*.html")), width)
+    assert browser.value("document.documentElement.scrollWidth") == width
+    sections = browser.value("[...document.querySelectorAll('section[id]')].map((each) => each.id)")
+    assert sections == ["days", "duration", "nondeterminism", "runs"]
+    assert browser.value("document.querySelectorAll('#days .build').length") == 20
+    words = "It takes longer since 2026-11-14: 2 s → 4 s, × 2."
+    assert browser.value("document.querySelector('#duration p').textContent") == words
+
+
+@pytest.mark.integration
+@needs_chromium
+@pytest.mark.parametrize("dark", [False, True])
+def test_a_chart_fills_its_place_and_its_line_is_seen(browser: Chromium, site: Path, dark: bool) -> None:
+    browser.open(site / "known" / "index.html", 1400, dark=dark)
+    wide = "document.querySelector('.chart {}').getBoundingClientRect().width"
+    place, line = (browser.value(wide.format(part)) for part in (".plot", "path"))
+    assert place > 300
+    assert line > 0.95 * place
+    colour = "getComputedStyle(document.querySelector('{}')).{}"
+    assert browser.value(colour.format(".chart path", "stroke")) != browser.value(
+        colour.format("#glance", "backgroundColor")
+    )
+
+
+@pytest.mark.parametrize("name", ["known", "unknown"])
+def test_pages_and_sections_without_content_are_not_there(site: Path, name: str) -> None:
+    assert {page.name for page in (site / name).glob("*.html")} == {"index.html", "tests.html"}
+    overview = (site / name / "index.html").read_text()
+    assert "rules.html" not in overview
+    assert not {"causes", "together", "halts", "quarantine", "signatures"} & set(re.findall(r'id="([^"]+)"', overview))
+
+
+def test_pages_say_what_they_rest_on(site: Path) -> None:
+    known, unknown = ((site / name / "tests.html").read_text() for name in ("known", "unknown"))
+    assert "5,500 runs of 250 tests on quorum · 40 known builds · 40 days, 2026-11-01 to 2026-11-23" in known
+    assert "no known build, 1,600 attempts of unknown ones · 20 days" in unknown
+    page = next((site / "unknown" / "tests").glob("*appends0001*.html")).read_text()
+    assert "22 runs · no known build, 22 runs of unknown ones" in page
 
 
 @pytest.mark.integration
