@@ -115,7 +115,7 @@ def launch(job: Callable[[Sequence[str]], int], argv: Sequence[str], *, master: 
     with tempfile.TemporaryDirectory(prefix="fencepost-trends-") as scratch:
         output = Path(scratch) / "jvm.log"
         try:
-            with _jvm_errors_into(output):
+            with jvm_errors_into(output):
                 return job(argv)
         except (PySparkException, Py4JError) as error:
             said = str(error).splitlines()
@@ -129,7 +129,7 @@ def launch(job: Callable[[Sequence[str]], int], argv: Sequence[str], *, master: 
 
 
 @contextmanager
-def _jvm_errors_into(path: Path) -> Iterator[None]:
+def jvm_errors_into(path: Path) -> Iterator[None]:
     """Let the programs that are started in the block write their errors into a file; Python's own stay where they are.
 
     The JVM writes before its log4j is configured, so no setting of it stops that.

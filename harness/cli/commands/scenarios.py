@@ -239,6 +239,10 @@ class CampaignOptions(CommandOptions):
     A run ends once the claim of a step is broken for certain: its verdict is a violation then, whatever follows. Later
     claims are not judged. With --to-the-end all steps of each plan are tried.
 
+    With --on, the plans run on the executors of a Spark cluster, in rounds. All machines reach the folder --runs and
+    the store. Between two rounds the store is mined, and the next plans are chosen by it. What passed leaves its rows
+    in the store alone. A lost executor's plans run again, and a plan that was judged never does. docs/fleet.md.
+
     With --plans-per-cluster a cluster lives on after a plan that passed, and the next plan is one for its nodes, with
     topics and clients of its own. A run folder has the plans before it in chain/, and replay runs them first.
 
@@ -251,6 +255,7 @@ class CampaignOptions(CommandOptions):
       fencepost campaign quorum --plans 20 --security tls-scram
       fencepost campaign quorum --minutes 60 --publish store
       fencepost campaign quorum --minutes 60 --learn store --publish store
+      fencepost campaign quorum --on spark://head:7077 --runs /shared/runs --publish /shared/store --minutes 480
       fencepost campaign quorum --guidance runs/campaign-2026-11-23-quorum-1-7/guidance.json --seed 7
     """
 
@@ -313,6 +318,24 @@ class CampaignOptions(CommandOptions):
             help="Run up to N plans one after the other on a cluster that lives on. One plan in five has a fresh one.",
         ),
     ] = 1
+
+    on: Annotated[
+        str | None,
+        typer.Option(
+            "--on",
+            metavar="MASTER",
+            help="Run the plans on a Spark cluster: spark://HOST:PORT, or local[2]. Needs --publish.",
+        ),
+    ] = None
+    plans_per_round: Annotated[
+        int, typer.Option(min=1, metavar="N", help="With --on: the plans of a round, after which the store is mined.")
+    ] = 50
+    resume: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="FOLDER", help="With --on: go on with a campaign, whose driver was ended, where its rounds say."
+        ),
+    ] = None
 
     def perform(self) -> int:
         from fencepost.harness.cli.campaign import campaign

@@ -3,17 +3,13 @@
 from __future__ import annotations
 
 import os
-import re
 import subprocess
 import sys
-import time
 from collections.abc import Iterator
-from contextlib import contextmanager
 from datetime import UTC, datetime
 from pathlib import Path
 from threading import Timer
 
-import pyspark
 import pytest
 from pyspark.sql import SparkSession
 
@@ -22,41 +18,15 @@ from fencepost.results.mining.jobs import JOBS, Scope, read_evidence
 from fencepost.results.mining.synthesize import make_truth, synthesize
 from fencepost.results.store.store import Store
 from tests.results.mining.conftest import SLOW
+from tests.spark_daemons import HOME, QUICK, daemon
 
 ROOT = Path(__file__).parents[3]
-HOME = Path(pyspark.__file__).parent
-QUICK = "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC"
-STARTED = 120.0
-"""Seconds for the start of a daemon, on a machine with other work."""
 DONE = 600.0
 """Seconds for all jobs, after which the driver is killed."""
 FILLED = ("flakiness", "reached")
 """Jobs that certainly have rows."""
 LOST_AFTER = 3
 """The worker is killed after this many jobs."""
-
-
-@contextmanager
-def daemon(log: Path, name: str, *arguments: str, ready: str) -> Iterator[tuple[str, subprocess.Popen[bytes]]]:
-    """Start a daemon of Spark; yield what the pattern found in its log, and its process, which is ended in the end."""
-    command = [str(HOME / "bin" / "spark-class"), f"org.apache.spark.deploy.{name}", *arguments]
-    environment = {**os.environ, "SPARK_DAEMON_JAVA_OPTS": QUICK, "SPARK_LOCAL_IP": "127.0.0.1", "PYTHONPATH": ""}
-    environment |= {"SPARK_DAEMON_MEMORY": "256m"}
-    with (
-        log.open("wb") as output,
-        # Also when these tests are killed, which runs nothing of what is below. `spark-class` becomes the JVM.
-        subprocess.Popen(
-            command, stdout=output, stderr=output, env=environment, preexec_fn=end_on_interrupt
-        ) as process,
-    ):
-        try:
-            until = time.monotonic() + STARTED
-            while (found := re.search(ready, log.read_text())) is None:
-                assert process.poll() is None and time.monotonic() < until, log.read_text()[-2000:]
-                time.sleep(0.1)
-            yield found[0], process
-        finally:
-            process.terminate()
 
 
 @pytest.mark.integration

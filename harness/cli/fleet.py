@@ -1,0 +1,177 @@
+"""`fencepost campaign --on MASTER`: random plans on the executors of a Spark cluster, in rounds."""
+
+from __future__ import annotations
+
+import json
+import os
+import time
+from collections import Counter
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import replace
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import TYPE_CHECKING
+
+from rich.console import Console
+from rich.text import Text
+
+from fencepost.harness.backends import check_backend, prepare
+from fencepost.harness.campaign.campaign import Campaign, Order
+from fencepost.harness.campaign.planner import VERSION, LeftOut, left_out
+from fencepost.harness.campaign.summary import PlanOutcome, Summary
+from fencepost.harness.cli.board import Row
+from fencepost.harness.cli.commands.scenarios import CampaignOptions
+from fencepost.harness.cli.conformance import side_by_side
+from fencepost.harness.cli.display import print_finished
+from fencepost.harness.cli.eta import duration
+from fencepost.harness.cli.index import write_pages
+from fencepost.harness.cli.publish import store_errors
+from fencepost.harness.cli.suite_outputs import CiOutputs
+from fencepost.harness.errors import InfrastructureError, UsageError
+from fencepost.harness.fleet.fleet import Fleet, spark_context
+from fencepost.harness.fleet.task import Delivered
+from fencepost.harness.targets.registry import load
+from fencepost.harness.terminal import counted, terminal
+from fencepost.results.records.files import read_json, write_json
+from fencepost.results.records.progress import Phase
+from fencepost.results.records.survey import CAMPAIGN_FILE
+from fencepost.results.store.store import Store
+
+if TYPE_CHECKING:
+    from pyspark import SparkContext
+
+MARGIN = 15
+REFUSED = ("pairwise", "learn", "guidance", "workers")
+"""Options that have no place beside --on."""
+
+
+def on_a_fleet(options: CampaignOptions, order: Order, outputs: CiOutputs) -> int:
+    """Run the rounds of a campaign; return the exit code of the worst verdict. Raise UsageError."""
+    _check(options)
+    assert options.on is not None and options.publish is not None
+    check_backend(order.backend)
+    outputs.check()
+    target = load(order.target)
+    prepare(order.backend, target)
+    cores = len(os.sched_getaffinity(0))
+    order = replace(order, target=f"{target.file.name}:{target.version}", workers=0)
+    folder = options.resume or Campaign.create(order, options.runs.absolute()).folder
+    fleet = Fleet(
+        order, folder.absolute(), Store.create(options.publish), options.plans_per_round, options.mutant or ""
+    )
+    console = Console(quiet=True) if options.as_json else terminal()
+    console.print(
+        f"[bold]fencepost campaign[/bold] · {order.target} · {order.backend} · seed {order.seed} · on {options.on} · "
+        f"{fleet.folder}",
+        highlight=False,
+        soft_wrap=True,
+    )
+    with _spark(options.on, max(1, cores // side_by_side(target.file, cores))) as spark, store_errors():
+        _rounds(fleet, spark, console, _begun(fleet, options))
+    summary = _summary(fleet, tuple(left_out(target.file, order.backend, target.version, order.security)))
+    write_json(fleet.folder / "summary.json", summary.to_json())
+    page = write_pages(fleet.folder, fleet.folder.parent)
+    if options.as_json:
+        print(json.dumps(summary.to_json(), indent=2))
+    else:
+        _show(fleet, summary, page, console)
+    outputs.write(summary.as_suite(), None, console)
+    return summary.verdict.exit_code
+
+
+def _check(options: CampaignOptions) -> None:
+    if options.on is None:
+        raise UsageError("--resume goes on with a campaign on a Spark cluster: name it with --on spark://HOST:PORT")
+    if options.publish is None:
+        raise UsageError("--on mines the store between rounds: name one that all machines reach with --publish STORE")
+    given = [f"--{each}" for each in REFUSED if getattr(options, each)]
+    given += ["--plans-per-cluster"] if options.plans_per_cluster > 1 else []
+    if given:
+        raise UsageError(f"{', '.join(given)} cannot be had with --on: leave it out")
+    if options.resume is not None and not (options.resume / CAMPAIGN_FILE).is_file():
+        raise UsageError(f"{options.resume} is not the folder of a campaign: it has no {CAMPAIGN_FILE}")
+
+
+def _begun(fleet: Fleet, options: CampaignOptions) -> bool:
+    """Return whether the campaign was begun before. Raise UsageError if it is another one than was asked for."""
+    if options.resume is None:
+        return False
+    written = read_json(fleet.folder / CAMPAIGN_FILE)
+    asked = {"planner": VERSION, **{each: getattr(fleet.order, each) for each in ("target", "backend", "seed")}}
+    for name, value in asked.items():
+        if written.get(name) != value:
+            raise UsageError(
+                f"{fleet.folder} is a campaign with {name} {written.get(name)}, and this one has {value}: begin anew "
+                "without --resume, or give what it was begun with"
+            )
+    return True
+
+
+def _rounds(fleet: Fleet, spark: SparkContext, console: Console, begun: bool) -> None:
+    going_on = fleet.take_up() if begun else None
+    if begun:
+        console.print(f"{'resumed':<{MARGIN}}after {counted(len(fleet.outcomes), 'plan')}", highlight=False)
+    while going_on is not None or not fleet.over:
+        made, guidance = going_on or fleet.next_round()
+        going_on = None
+        again = f", {len(made.again)} of them again" if made.again else ""
+        console.print(
+            f"{f'round {made.number}':<{MARGIN}}{counted(len(made.numbers) + len(made.again), 'plan')}{again}; "
+            f"{counted(guidance.runs, 'random plan')} known, {counted(len(guidance.failures), 'kind')} of failures",
+            highlight=False,
+        )
+        for task, verdict in fleet.run(spark, made, guidance):
+            print_finished(console, Row(task.scenario, task.title, (), Phase.DONE, verdict=verdict), len(task.scenario))
+
+
+@contextmanager
+def _spark(master: str, cores_per_plan: int) -> Iterator[SparkContext]:
+    try:
+        from py4j.protocol import Py4JError
+        from pyspark.errors import PySparkException
+
+        from fencepost.results.mining.launch import jvm_errors_into
+    except ImportError:
+        raise UsageError("--on needs PySpark: pip install 'fencepost[mining]', or `make .venv/.all` here") from None
+    try:
+        with (
+            TemporaryDirectory(prefix="fencepost-") as scratch,
+            jvm_errors_into(Path(scratch) / "jvm.log"),
+            spark_context(master, cores_per_plan) as spark,
+        ):
+            yield spark
+    except (PySparkException, Py4JError) as error:
+        raise InfrastructureError(f"Spark on {master} failed: {str(error).splitlines()[0]}") from error
+
+
+def _summary(fleet: Fleet, missing: tuple[LeftOut, ...]) -> Summary:
+    return Summary(
+        order=fleet.order,
+        seconds=time.monotonic() - fleet.began,
+        outcomes=tuple(_outcome(fleet.folder, each) for each in sorted(fleet.outcomes, key=lambda each: each.number)),
+        interrupted=0,
+        met=(),
+        left_out=missing,
+    )
+
+
+def _outcome(folder: Path, each: Delivered) -> PlanOutcome:
+    run = folder / each.scenario
+    kept = str(run) if run.is_dir() else None
+    return PlanOutcome(each.number, each.seed, each.title, each.verdict, each.seconds, each.headline, kept)
+
+
+def _show(fleet: Fleet, summary: Summary, page: str, console: Console) -> None:
+    counts = "   ".join(f"{number} {verdict.value}" for verdict, number in summary.counts().items())
+    console.print(
+        Text(f"\n{counted(len(summary.outcomes), 'plan')} in {counted(fleet.round, 'round')}   {counts}", "bold"),
+        Text(f"   {duration(summary.seconds)}"),
+    )
+    for machine, number in sorted(Counter(each.machine for each in fleet.outcomes).items()):
+        console.print(f"{'executor':<{MARGIN}}{machine}: {counted(number, 'plan')}", highlight=False)
+    for outcome in summary.failures:
+        console.print(f"\n{outcome.verdict.value:<{MARGIN}}{outcome.title}\n{'':<{MARGIN}}{outcome.headline}")
+        if outcome.replay is not None:
+            console.print(f"{'replay':<{MARGIN}}{outcome.replay}", highlight=False, soft_wrap=True)
+    console.print(f"{'page':<{MARGIN}}{page}", highlight=False, soft_wrap=True)

@@ -1,0 +1,169 @@
+"""The driver of a fleet: generates a round of plans, has Spark run them, publishes them, learns for the next one."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import sys
+import time
+from collections.abc import Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor, wait
+from contextlib import contextmanager
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from fencepost.harness.campaign.campaign import Order
+from fencepost.harness.campaign.guidance import Guidance
+from fencepost.harness.campaign.learning import learn
+from fencepost.harness.engine.watchdog import latest_end
+from fencepost.harness.fleet.rounds import Round, saved_rounds
+from fencepost.harness.fleet.task import ARRIVING, Delivered, Task, perform
+from fencepost.harness.plan import dump_plan, load_plan
+from fencepost.harness.publishing.folders import find
+from fencepost.harness.publishing.publish import Publication, publish_runs
+from fencepost.results.records.folder import RunFolder
+from fencepost.results.records.verdict import Verdict
+from fencepost.results.store.store import Store
+
+if TYPE_CHECKING:
+    from pyspark import SparkContext
+
+PLANS, AGAIN = ".plans", ".again"
+POLL = 0.2
+SETTINGS = {
+    "spark.speculation": "false",  # a plan that takes long is not run a second time
+    "spark.task.maxFailures": "20",  # a task fails by the loss of its executor alone
+    "spark.ui.enabled": "false",
+    "spark.ui.showConsoleProgress": "false",
+    "spark.log.level": "ERROR",
+}
+LOOPBACK = {"spark.driver.host": "127.0.0.1", "spark.driver.bindAddress": "127.0.0.1"}
+
+
+@dataclass
+class Fleet:
+    """A campaign in rounds, in the folder of the campaign, which all machines reach. `advance` drives it.
+
+    A plan whose verdict is infrastructure is run once more, in the next round; the folder of its first run is kept
+    aside, and is not published. Of plans that pass only the rows in the store stay.
+    """
+
+    order: Order
+    folder: Path
+    store: Store
+    per_round: int
+    defect: str = ""
+    """The mutant that the nodes run with."""
+    began: float = field(default_factory=time.monotonic)
+    outcomes: list[Delivered] = field(default_factory=list)
+    """Those that count: one for each plan that was judged."""
+    round: int = 0
+    _next: int = 1
+    _again: frozenset[int] = frozenset()
+
+    @property
+    def over(self) -> bool:
+        """True if no further round begins: the time is up, or all plans were run."""
+        late = time.monotonic() - self.began >= self.order.minutes * 60
+        return late or (not self._again and self._next > (self.order.plans or sys.maxsize))
+
+    def take_up(self) -> tuple[Round, Guidance] | None:
+        """Read the rounds of a driver that was killed; return the one that was not over."""
+        for found, guidance, outcomes in saved_rounds(self.folder):
+            self.round, self._next = found.number, max((self._next, *(each + 1 for each in found.numbers)))
+            if outcomes is None:
+                return found, guidance
+            self._count([_read(each) for each in outcomes], found)
+        return None
+
+    def next_round(self) -> tuple[Round, Guidance]:
+        """Mine the store, and return the next round. Its files are written before a plan of it runs."""
+        target, _, release = self.order.target.partition(":")
+        guidance = learn(self.store, target, release, self.defect or None)
+        self.round += 1
+        end = min(self._next + self.per_round, (self.order.plans or sys.maxsize) + 1)
+        made = Round(self.folder, self.round, tuple(range(self._next, end)), self._again)
+        made.save(guidance)
+        self._next = end
+        return made, guidance
+
+    def tasks(self, of: Round, guidance: Guidance) -> list[Task]:
+        """Return the plans of a round, for executors. Those of another round are as they were there."""
+        files = self.folder / PLANS
+        plans = dict(of.plans(self.order, guidance))
+        for each in of.again:
+            plans[each] = load_plan(files / f"random-{self.order.plan_seed(each)}.yaml")
+        made = []
+        for number, plan in plans.items():
+            text = dump_plan(plan)
+            (files / f"{plan.scenario}.yaml").write_text(text, encoding="utf-8")
+            at_last = latest_end(plan)
+            of_plan = number, plan.scenario, plan.seed, plan.title, at_last, text
+            made.append(Task(*of_plan, self.order.backend, self.order.to_the_end, str(self.folder), self.defect))
+        return made
+
+    def run(self, spark: SparkContext, of: Round, guidance: Guidance) -> Iterator[tuple[Task, Verdict]]:
+        """Have a round run, and yield each plan with its verdict once its run folder arrives, or the round is over."""
+        tasks = self.tasks(of, guidance)
+        awaited = {each.scenario: each for each in tasks}
+        with ThreadPoolExecutor(1) as waits:
+            done = waits.submit(lambda: spark.parallelize(tasks, len(tasks)).map(perform).collect())
+            try:
+                while not wait([done], POLL).done:
+                    for scenario in list(awaited):
+                        if (verdict := RunFolder(self.folder / scenario).try_verdict()) is not None:
+                            yield awaited.pop(scenario), verdict.verdict
+            except BaseException:
+                spark.cancelAllJobs()
+                raise
+        outcomes = done.result()
+        yield from ((awaited[each.scenario], each.verdict) for each in outcomes if each.scenario in awaited)
+        self._close(of, guidance, outcomes)
+
+    def _close(self, of: Round, guidance: Guidance, outcomes: Sequence[Delivered]) -> None:
+        """Keep aside what is to be run again, publish the rest, and write that the round is over."""
+        self._count(outcomes, of)
+        for each in outcomes:
+            if each.number in self._again and each.has_folder:
+                (self.folder / AGAIN).mkdir(exist_ok=True)
+                (self.folder / each.scenario).rename(self.folder / AGAIN / each.scenario)
+        kept_aside = {each.folder.name for each in self.publish().aside}
+        of.save(guidance, [{**asdict(each), "verdict": each.verdict.value} for each in outcomes])
+        # Only now: a round that is not over is run again, but for the plans whose folders are there.
+        for each in outcomes:
+            if each.verdict is Verdict.PASS and each.scenario not in kept_aside:
+                shutil.rmtree(self.folder / each.scenario, ignore_errors=True)
+        shutil.rmtree(self.folder / ARRIVING, ignore_errors=True)
+
+    def publish(self) -> Publication:
+        """Add the runs to the store that it does not have."""
+        return publish_runs(find([self.folder]), self.store)
+
+    def _count(self, outcomes: Sequence[Delivered], of: Round) -> None:
+        self._again = frozenset(
+            each.number for each in outcomes if each.verdict is Verdict.INFRASTRUCTURE and each.number not in of.again
+        )
+        self.outcomes += [each for each in outcomes if each.number not in self._again]
+
+
+def _read(outcome: dict[str, Any]) -> Delivered:
+    return Delivered(**{**outcome, "verdict": Verdict(outcome["verdict"])})
+
+
+@contextmanager
+def spark_context(master: str, cores_per_plan: int) -> Iterator[SparkContext]:
+    """Yield the connection to a Spark cluster. Its tasks run with this Python, or that of $PYSPARK_PYTHON."""
+    from pyspark import SparkConf, SparkContext
+
+    os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
+    here = master.startswith("local") or "//127." in master
+    settings = {**SETTINGS, **(LOOPBACK if here else {}), "spark.task.cpus": str(cores_per_plan)}
+    if here:
+        os.environ.setdefault("SPARK_LOCAL_IP", "127.0.0.1")
+    conf = SparkConf().setMaster(master).setAppName("fencepost campaign").setAll(list(settings.items()))
+    context = SparkContext(conf=conf)
+    try:
+        yield context
+    finally:
+        context.stop()

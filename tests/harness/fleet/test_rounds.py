@@ -1,0 +1,159 @@
+"""The files of a round decide its plans, and a plan that was judged is never run again."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from fencepost.harness.campaign.campaign import Campaign, Order
+from fencepost.harness.campaign.guidance import Guidance
+from fencepost.harness.fleet.fleet import AGAIN, Fleet
+from fencepost.harness.fleet.rounds import Round, saved_rounds
+from fencepost.harness.fleet.task import SCRATCH, Delivered, _deliver, _sweep, perform
+from fencepost.results.records.verdict import RunVerdict, Verdict
+from fencepost.results.store.store import Store
+from fencepost.results.store.tables import RUNS
+from tests.harness.publishing.conftest import CopyRun
+
+ORDER = Order("quorum:1", "process", 7, 60, 0, plans=5)
+NOTHING = Guidance("quorum", "1", 0, {})
+
+
+@pytest.fixture
+def fleet(tmp_path: Path) -> Fleet:
+    folder = Campaign.create(ORDER, tmp_path / "runs").folder
+    return Fleet(ORDER, folder, Store.create(str(tmp_path / "store")), 3)
+
+
+Judged = Callable[[Path, Verdict], Path]
+Deliver = Callable[[int, Verdict], Delivered]
+
+
+@pytest.fixture
+def judged(copy_run: CopyRun) -> Judged:
+    """Return a function that makes a run folder with this verdict."""
+
+    def make(path: Path, verdict: Verdict) -> Path:
+        folder = copy_run(path)
+        replace(RunVerdict.load(folder.verdict), verdict=verdict, headline="as it was").save(folder.verdict)
+        return path
+
+    return make
+
+
+@pytest.fixture
+def of(fleet: Fleet, judged: Judged) -> Deliver:
+    """Return a function that delivers the plan of a number, with this verdict."""
+
+    def deliver(number: int, verdict: Verdict) -> Delivered:
+        scenario = f"random-{ORDER.plan_seed(number)}"
+        judged(fleet.folder / scenario, verdict)
+        return Delivered(number, scenario, ORDER.plan_seed(number), "", verdict, "", 1.0, "here", True)
+
+    return deliver
+
+
+def published(fleet: Fleet) -> list[str]:
+    return sorted(fleet.store.read(RUNS, ["run_id"])["run_id"].to_pylist())
+
+
+def test_the_files_of_a_round_give_its_plans_again(tmp_path: Path) -> None:
+    made = Round(tmp_path, 1, (1, 2, 3))
+    made.save(NOTHING)
+    [(found, guidance, outcomes)] = saved_rounds(tmp_path)
+    assert (found, guidance, outcomes) == (made, NOTHING, None)
+    assert list(found.plans(ORDER, guidance)) == list(made.plans(ORDER, NOTHING))
+
+
+def test_rounds_have_all_plans_once_and_end_with_the_last(fleet: Fleet, of: Deliver) -> None:
+    numbers: list[int] = []
+    while not fleet.over:
+        made, guidance = fleet.next_round()
+        numbers += [task.number for task in fleet.tasks(made, guidance)]
+        fleet._close(made, guidance, [of(number, Verdict.PASS) for number in made.numbers])
+    assert numbers == [1, 2, 3, 4, 5]
+    assert fleet.round == 2
+    assert not list(fleet.folder.glob("random-*")), "what passed leaves its rows in the store alone"
+    assert len(published(fleet)) == 5
+
+
+def test_a_plan_without_a_cluster_runs_once_more_as_it_was_and_counts_once(fleet: Fleet, of: Deliver) -> None:
+    made, guidance = fleet.next_round()
+    first = {task.number: task for task in fleet.tasks(made, guidance)}
+    failed, *others = made.numbers
+    outcomes = [of(failed, Verdict.INFRASTRUCTURE), *(of(each, Verdict.PASS) for each in others)]
+    fleet._close(made, guidance, outcomes)
+    assert (fleet.folder / AGAIN / outcomes[0].scenario).is_dir()
+    made, guidance = fleet.next_round()
+    assert made.again == {failed}
+    assert first[failed] in fleet.tasks(made, guidance)
+    last = [of(each, Verdict.INFRASTRUCTURE) for each in (failed, *made.numbers)]
+    fleet._close(made, guidance, last)
+    assert [each.number for each in fleet.outcomes].count(failed) == 1
+    assert len(published(fleet)) == 3, "the first of two runs of a plan is not published"
+    assert failed not in fleet._again, "twice is enough"
+
+
+def test_a_driver_goes_on_where_the_files_say(fleet: Fleet, of: Deliver) -> None:
+    made, guidance = fleet.next_round()
+    fleet._close(made, guidance, [of(number, Verdict.PASS) for number in made.numbers])
+    begun, _ = fleet.next_round()
+    later = replace(fleet, outcomes=[], round=0, _next=1)
+    going_on = later.take_up()
+    assert going_on is not None and going_on[0] == begun
+    assert [each.number for each in later.outcomes] == list(made.numbers)
+    assert later._next == fleet._next
+
+
+def test_a_run_that_the_store_did_not_take_keeps_its_folder(fleet: Fleet, of: Deliver) -> None:
+    made, guidance = fleet.next_round()
+    outcomes = [of(number, Verdict.PASS) for number in made.numbers]
+    damaged = fleet.folder / outcomes[0].scenario
+    (damaged / "plan.yaml").write_text("no: plan")
+    fleet._close(made, guidance, outcomes)
+    assert list(fleet.folder.glob("random-*")) == [damaged]
+
+
+def test_what_was_judged_is_not_run_again(fleet: Fleet, judged: Judged) -> None:
+    made, guidance = fleet.next_round()
+    task = replace(fleet.tasks(made, guidance)[0], plan="no plan: to run it would fail")
+    judged(fleet.folder / task.scenario, Verdict.VIOLATION)
+    delivered = perform(task)
+    assert (delivered.verdict, delivered.headline) == (Verdict.VIOLATION, "as it was")
+
+
+def test_a_plan_that_cannot_begin_is_infrastructure_with_its_last_words(fleet: Fleet) -> None:
+    made, guidance = fleet.next_round()
+    delivered = perform(replace(fleet.tasks(made, guidance)[0], plan="no: plan"))
+    assert (delivered.verdict, delivered.has_folder) == (Verdict.INFRASTRUCTURE, False)
+    assert "did not begin" in delivered.headline
+
+
+def test_the_first_run_that_arrives_stays(tmp_path: Path, judged: Judged) -> None:
+    place = tmp_path / "campaign" / "random-1"
+    place.parent.mkdir()
+    for verdict in (Verdict.VIOLATION, Verdict.PASS):
+        _deliver(judged(tmp_path / verdict.value, verdict), place)
+    assert RunVerdict.load(place / "verdict.json").verdict is Verdict.VIOLATION
+    assert [each.name for each in (place.parent / ".arriving").iterdir()] == []
+
+
+def test_what_a_killed_executor_left_is_removed_once_its_run_is_over(tmp_path: Path) -> None:
+    gone = subprocess.Popen([sys.executable, "-c", ""])
+    gone.wait()
+    with subprocess.Popen([sys.executable, "-c", "input()"], stdin=subprocess.PIPE) as running:
+        over, ending, ours = (tmp_path / f"{SCRATCH}{pid}-x" for pid in (gone.pid, f"{gone.pid}-y", os.getpid()))
+        for each in (over, ending, ours):
+            each.mkdir()
+        (ending / "pid").write_text(str(running.pid))
+        _sweep(tmp_path)
+        assert sorted(tmp_path.iterdir()) == sorted((ending, ours))
+        running.communicate(b"\n")
+    _sweep(tmp_path)
+    assert list(tmp_path.iterdir()) == [ours]
