@@ -121,7 +121,7 @@ def _rounds(fleet: Fleet, spark: SparkContext, console: Console, begun: bool) ->
             f"{counted(guidance.runs, 'random plan')} known, {counted(len(guidance.failures), 'kind')} of failures",
             highlight=False,
         )
-        for task, verdict in fleet.run(spark, made, guidance):
+        for task, verdict in fleet.run(spark, made, guidance, lambda said: console.print(f"{'waits':<{MARGIN}}{said}")):
             print_finished(console, Row(task.scenario, task.title, (), Phase.DONE, verdict=verdict), len(task.scenario))
 
 

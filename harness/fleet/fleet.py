@@ -6,7 +6,7 @@ import os
 import shutil
 import sys
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor, wait
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass, field
@@ -31,7 +31,10 @@ if TYPE_CHECKING:
 
 PLANS, AGAIN = ".plans", ".again"
 POLL = 0.2
+WAITS = 60.0
+"""Seconds without a running task after which a round says that it waits for executors."""
 SETTINGS = {
+    "spark.executor.memory": "512m",  # its JVM only passes plans on
     "spark.speculation": "false",  # a plan that takes long is not run a second time
     "spark.task.maxFailures": "20",  # a task fails by the loss of its executor alone
     "spark.ui.enabled": "false",
@@ -103,14 +106,23 @@ class Fleet:
             made.append(Task(*of_plan, self.order.backend, self.order.to_the_end, str(self.folder), self.defect))
         return made
 
-    def run(self, spark: SparkContext, of: Round, guidance: Guidance) -> Iterator[tuple[Task, Verdict]]:
-        """Have a round run, and yield each plan with its verdict once its run folder arrives, or the round is over."""
+    def run(
+        self, spark: SparkContext, of: Round, guidance: Guidance, say: Callable[[str], None] = print
+    ) -> Iterator[tuple[Task, Verdict]]:
+        """Have a round run, and yield each plan with its verdict once its run folder arrives, or the round is over.
+
+        `say` gets a sentence if no executor takes a plan.
+        """
         tasks = self.tasks(of, guidance)
         awaited = {each.scenario: each for each in tasks}
         with ThreadPoolExecutor(1) as waits:
             done = waits.submit(lambda: spark.parallelize(tasks, len(tasks)).map(perform).collect())
             try:
+                said, late = False, time.monotonic() + WAITS
                 while not wait([done], POLL).done:
+                    if not said and time.monotonic() >= late and not _tasks_at_work(spark):
+                        said = True
+                        say("no executor takes a plan: are workers registered, with enough cores and 512 MB of memory?")
                     for scenario in list(awaited):
                         if (verdict := RunFolder(self.folder / scenario).try_verdict()) is not None:
                             yield awaited.pop(scenario), verdict.verdict
@@ -145,6 +157,12 @@ class Fleet:
             each.number for each in outcomes if each.verdict is Verdict.INFRASTRUCTURE and each.number not in of.again
         )
         self.outcomes += [each for each in outcomes if each.number not in self._again]
+
+
+def _tasks_at_work(spark: SparkContext) -> int:
+    tracker = spark.statusTracker()
+    stages = (tracker.getStageInfo(each) for each in tracker.getActiveStageIds())
+    return sum(each.numActiveTasks for each in stages if each is not None)
 
 
 def _read(outcome: dict[str, Any]) -> Delivered:

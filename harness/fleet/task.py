@@ -57,7 +57,7 @@ class Task:
 
 @dataclass(frozen=True)
 class Delivered:
-    """What became of a plan. Its run folder, if it has one, is in the folder of the campaign."""
+    """The result of a plan. Its run folder, if it has one, is in the folder of the campaign."""
 
     number: int
     scenario: str

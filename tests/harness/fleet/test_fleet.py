@@ -60,7 +60,7 @@ def test_a_campaign_that_loses_an_executor_and_its_driver_has_each_plan_once(tmp
 def driven(asked: list[str], output: Path) -> subprocess.Popen[bytes]:
     """Start a driver of the campaign."""
     environment = {key: value for key, value in os.environ.items() if not key.startswith(("PYSPARK", "SPARK"))}
-    argv = [sys.executable, "-m", "fencepost.harness.cli.main", "campaign", "quorum", *asked]
+    argv = [str(Path(sys.executable).with_name("fencepost")), "campaign", "quorum", *asked]
     with output.open("wb") as written:
         return subprocess.Popen(argv, stdout=written, stderr=written, env=environment, preexec_fn=end_on_interrupt)
 
