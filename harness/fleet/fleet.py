@@ -111,7 +111,7 @@ class Fleet:
     ) -> Iterator[tuple[Task, Verdict]]:
         """Have a round run, and yield each plan with its verdict once its run folder arrives, or the round is over.
 
-        `say` gets a sentence if no executor takes a plan.
+        `say` gets a message if no executor takes a plan.
         """
         tasks = self.tasks(of, guidance)
         awaited = {each.scenario: each for each in tasks}
