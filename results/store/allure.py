@@ -25,6 +25,7 @@ from fencepost.results.store.builds import Builds, Reading
 from fencepost.results.store.cases import Case, Imported, Recognized
 from fencepost.results.store.headline import headline, says_nothing
 from fencepost.results.store.masking import masked_signature
+from fencepost.results.store.reported_times import FIRST_YEAR
 
 MASKED: Final = "******"
 IDLE: Final = timedelta(minutes=30)
@@ -99,6 +100,8 @@ def _result(value: Mapping[str, Any], path: Path, builds: Builds) -> _Result:
     message = str(details.get("message") or (kind and value["status"]))
     line = headline(message, details.get("trace")) if kind else ""
     start, stop = value.get("start"), value.get("stop")
+    begin = None if start is None else datetime.fromtimestamp(start / 1000, UTC)
+    is_dated = begin is not None and begin.year >= FIRST_YEAR
     case = Case(
         key=str(value["uuid"]),
         report="",
@@ -107,8 +110,8 @@ def _result(value: Mapping[str, Any], path: Path, builds: Builds) -> _Result:
         title=str(value["name"]),
         file=path.name,
         verdict=verdict,
-        started=datetime.fromtimestamp(path.stat().st_mtime if start is None else start / 1000, UTC),
-        is_dated=start is not None,
+        started=begin if begin and is_dated else datetime.fromtimestamp(path.stat().st_mtime, UTC),
+        is_dated=is_dated,
         seconds=None if start is None or stop is None or stop < start else (stop - start) / 1000,
         kind=kind,
         message=(line or message) if kind and says_nothing(message) else message,

@@ -22,7 +22,10 @@ _FRAME: Final = re.compile(
     r"|\d+: .+::.+|stack backtrace:|note: (?:run with|Some details).*"
     r"|=== (?:RUN|PAUSE|CONT|NAME)\b.*|--- (?:FAIL|PASS|SKIP):.*|(?:FAIL|ok)\s+\S+\s+\(?[\d.]+s\)?|exit status \d+"
     r"|Traceback \(most recent call last\):"
+    r"|\(?(?:from function|in test file) .*|`.*' failed.*"  # bats: the place, and the command that failed
 )
+
+_VALUES: Final = re.compile(r"^\s*((?:Expected|Received)\b.*\S)", re.MULTILINE)
 
 
 def says_nothing(message: str | None) -> bool:
@@ -39,14 +42,14 @@ def headline(message: str | None, text: str | None, names: tuple[str, ...] = ())
         lines = list(_telling(source or "", names))
         if lines:
             is_python = "Traceback (most recent call last):" in (source or "")
-            return lines[-1] if is_python else _with_values(lines)
+            return lines[-1] if is_python else _with_values(lines[0], f"{message}\n{text}")
     return ""
 
 
-def _with_values(lines: list[str]) -> str:
-    """Return the first line; of Jest's matchers, which Vitest and Playwright have as well, also the two values."""
-    values = lines[1:5] if "expect(" in lines[0] else []
-    return ", ".join([lines[0], *(each for each in values if each.startswith(("Expected", "Received")))])
+def _with_values(line: str, text: str) -> str:
+    """Return a line; of the matchers that Jest, Vitest and Playwright have, also the two values."""
+    values = _VALUES.findall(text)[:2] if "expect(" in line else []
+    return ", ".join([line, *(each for each in values if each not in line)])
 
 
 def last_line(output: str | None) -> str:
@@ -56,5 +59,9 @@ def last_line(output: str | None) -> str:
 
 def _telling(text: str, names: tuple[str, ...]) -> Iterator[str]:
     for line in map(str.strip, text.splitlines()):
-        if line not in names and not says_nothing(line) and not _FRAME.fullmatch(line):
+        if (
+            line.lower() not in {name.lower() for name in names}
+            and not says_nothing(line)
+            and not _FRAME.fullmatch(line)
+        ):
             yield line

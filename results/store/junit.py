@@ -171,7 +171,7 @@ def _words(execution: Execution) -> tuple[str, str]:
     """Return the message of a failure, and the line of it that says what failed."""
     failure, case = execution.failure, execution.case
     attribute = execution.message or (failure.get("message") if failure is not None else "")
-    text = (failure.text or "") if failure is not None else ""
+    text = ((failure.text or "").strip() or failure.findtext("stackTrace") or "") if failure is not None else ""
     names = (case.name, f"{case.classname}::{case.name}", f"{case.classname}.{case.name}")
     line = headline(attribute, text, names)
     if not line:

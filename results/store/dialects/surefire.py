@@ -11,18 +11,28 @@ _OF_CLASS = ("", "initializationError")
 
 
 def merged_retries(dialect: Dialect, cases: Sequence[TestCase]) -> list[Execution]:
-    """Return the executions of one test of TestNG, which writes an attempt that is retried as skipped."""
+    """Return the executions of one test of TestNG, which writes an attempt that is retried as skipped.
+
+    Surefire gives it the reason, TestNG itself does not.
+    """
     *earlier, last = cases
-    retried = [
-        Execution(each, "failure", message="failed and was retried: TestNG wrote it as skipped", time=time)
-        for each in earlier
-        for time in [each.element.get("time")]
-    ]
+    retried = []
+    for each in earlier:
+        skipped = each.element.find("skipped")
+        text = "" if skipped is None else (skipped.text or "").strip().removeprefix(f"{skipped.get('type')}: ")
+        message = text or "failed and was retried: TestNG wrote it as skipped"
+        retried.append(Execution(each, "failure", message=message, time=each.element.get("time")))
     return [*retried, *dialect.attempts(last)]
 
 
 def retried_runs(cases: Sequence[TestCase]) -> list[list[TestCase]]:
-    """Return the testcases by test: skipped ones are attempts of the one after them that ran."""
+    """Return the testcases by test: skipped ones are attempts of the one after them that ran.
+
+    Of one that ran alone they are all, as TestNG's own reporter writes the testcases of a class in any order.
+    """
+    ran = [case for case in cases if case.failures or not case.did_not_run]
+    if len(ran) == 1:
+        return [[*(case for case in cases if case is not ran[0]), ran[0]]]
     found: list[list[TestCase]] = []
     skipped: list[TestCase] = []
     for case in cases:

@@ -50,14 +50,18 @@ def test_without_an_end_a_result_counts_and_without_a_status_it_did_not_run(tmp_
     assert found.skipped == 1 and found.is_whole
 
 
-def test_without_a_begin_the_time_of_the_file_counts_and_is_said(tmp_path: Path) -> None:
-    allure(tmp_path, "a", start=0)
+@pytest.mark.parametrize(("begin", "seconds"), [(None, None), (1000, 1.5)])
+def test_without_a_begin_or_with_one_in_1970_the_time_of_the_file_counts_and_is_said(
+    tmp_path: Path, begin: int | None, seconds: float | None
+) -> None:
+    allure(tmp_path, "a")
     path = tmp_path / "a-result.json"
-    path.write_text(json.dumps({key: each for key, each in json.loads(path.read_text()).items() if key != "start"}))
+    value = json.loads(path.read_text()) | {"start": begin, "stop": 2500}
+    path.write_text(json.dumps({key: each for key, each in value.items() if each is not None}))
     os.utime(path, (UNTOUCHED.timestamp(), UNTOUCHED.timestamp()))
     found = read_allure(tmp_path)
     [case] = found.cases
-    assert (case.started, case.is_dated, case.seconds, found.undated) == (UNTOUCHED, False, None, 1)
+    assert (case.started, case.is_dated, case.seconds, found.undated) == (UNTOUCHED, False, seconds, 1)
 
 
 def test_masked_parameters_stay_masked_and_hidden_ones_hidden(tmp_path: Path) -> None:

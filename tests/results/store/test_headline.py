@@ -14,6 +14,9 @@ PYTHON = 'Traceback (most recent call last):\n  File "t.py", line 5, in a\n    f
 JVM = "java.lang.AssertionError: expected 1, got 2\n\tat org.T.a(T.java:5)\n\tat java.base/x.Y.z(Native Method)"
 CATCH = "\nFAILED:\nexpected 1, got 2\nat c2.cc:7\n"
 GOOGLE = "unknown file\nexpected 1, got 2"
+BATS = (
+    "(from function `lost' in file a.bats, line 2,\n in test file a.bats, line 8)\n  `lost' failed\nexpected 1, got 2"
+)
 PLAYWRIGHT = "\n  a.spec.ts:3:1 › opens\n\n    Error: expected 1, got 2\n      at /x/a.spec.ts:4:5"
 
 
@@ -28,18 +31,20 @@ PLAYWRIGHT = "\n  a.spec.ts:3:1 › opens\n\n    Error: expected 1, got 2\n     
         ("null", JVM),
         (None, CATCH),
         (GOOGLE, GOOGLE),
+        (None, BATS),
         ("a.spec.ts:3:1 opens", PLAYWRIGHT),
         ("runs 1, 2, 3 summary:", "expected 1, got 2"),
         ("expected 1, got 2\n + where 1 = f()", "x"),
     ],
 )
 def test_the_headline_says_what_failed(message: str | None, text: str) -> None:
-    assert headline(message, text, ("T::php",)).endswith("expected 1, got 2")
+    assert headline(message, text, ("t::php",)).endswith("expected 1, got 2")
 
 
 def test_a_failed_matcher_says_the_values() -> None:
     text = "Error: expect(received).toBe(expected)\n\nExpected: 3\nReceived: 5\n\n  4 |  expect(lost).toBe(3)"
-    assert headline(None, text) == "Error: expect(received).toBe(expected), Expected: 3, Received: 5"
+    for message in (None, "Error: expect(received).toBe(expected)"):
+        assert headline(message, text) == "Error: expect(received).toBe(expected), Expected: 3, Received: 5"
 
 
 def test_words_that_look_like_frames_are_none() -> None:

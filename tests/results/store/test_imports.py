@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import json
 import os
 from pathlib import Path
 
 import pytest
 
+from fencepost.results.store.allure import read_allure
 from fencepost.results.store.builds import CommitFrom, Reading
 from fencepost.results.store.check import check
 from fencepost.results.store.imports import Origin, add_new
@@ -96,6 +98,14 @@ def test_importers_of_copies_with_other_times_at_once_add_one_run(
     assert [add(store, copies[0], Origin()), *added] == [0, 1]
     assert [state.rows for state in check(store) if state.rows] == [1, 1]
     assert not any(state.problems for state in check(store))
+
+
+def test_results_of_allure_that_an_earlier_job_left_are_no_new_runs(tmp_path: Path) -> None:
+    result = {"uuid": "a", "name": "reads", "status": "passed", "start": 1_795_800_000_000, "stop": 1_795_800_001_000}
+    (tmp_path / "a-result.json").write_text(json.dumps(result))
+    store = Store.create(str(tmp_path / "store"))
+    origins = [Origin(commit=commit) for commit in ("aaa", "bbb")]
+    assert [add_new(read_allure(tmp_path), "allure", each, store) for each in origins] == [1, 0]
 
 
 def test_copies_do_no_damage(tmp_path: Path) -> None:

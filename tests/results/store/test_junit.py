@@ -93,6 +93,41 @@ def test_suites_of_one_name_are_kept_apart_in_any_order(folder: Path) -> None:
     assert runner(found) == "jest-junit"
 
 
+def test_jest_without_classes_names_the_suite(folder: Path) -> None:
+    suites = "".join(
+        f'<testsuite name="{name}" {AT}>{case("passes", classname="", inside=inside)}</testsuite>'
+        for name, inside in (("log", ""), ("index", FAILURE))
+    )
+    found = read(folder, f'<testsuites name="jest tests">{suites}</testsuites>')
+    assert verdicts(found) == {"log::passes": "P", "index::passes": "F"}
+
+
+def test_testcases_are_counted_whatever_the_attributes_say(folder: Path) -> None:
+    body = case("a") + case("b", inside=FAILURE)
+    for tests in ("0", "15515", "many"):
+        text = f'<testsuites tests="{tests}" failures="0"><testsuite name="s" tests="{tests}" {AT}>{body}</testsuite>'
+        assert set(verdicts(read(folder, f"{text}</testsuites>")).values()) == {"P", "F"}
+
+
+@pytest.mark.parametrize(
+    ("around", "names"),
+    [
+        ('<testsuite name="pytest" tests="2" {at}>{cases}</testsuite>', ("test_a[1]", "test_a[2]")),
+        (
+            '<testsuite name="t" noNamespaceSchemaLocation="surefire-test-report.xsd">{cases}</testsuite>',
+            ("a(int)[1]", "a(int)[2]"),
+        ),
+        (
+            '<testsuites name="vitest tests"><testsuite name="a.test.js" {at}>{cases}</testsuite></testsuites>',
+            ("log &gt; each 1", "log &gt; each 2"),
+        ),
+    ],
+)
+def test_parametrized_tests_stay_apart(folder: Path, around: str, names: tuple[str, str]) -> None:
+    cases = case(names[0]) + case(names[1], inside=FAILURE)
+    assert sorted(verdicts(read(folder, around.format(at=AT, cases=cases))).values()) == ["F", "P"]
+
+
 def test_mocha_names_the_file(folder: Path) -> None:
     body = case("passes", more='file="/home/one/repo/test/a.js"') + case(
         "passes", more='file="/home/one/repo/test/b.js"'
@@ -131,9 +166,23 @@ def test_a_failure_of_a_class_has_one_name_in_all_versions_of_surefire(folder: P
 
 
 def test_testng_writes_a_retried_attempt_as_skipped(folder: Path) -> None:
-    skipped = case("a", inside="<skipped/>")
+    skipped = case("a", inside='<skipped type="X">X: 3 are gone</skipped>')
     found = read(folder, SUREFIRE.format(skipped * 2 + case("a") + case("b", inside="<skipped/>")))
     assert verdicts(found) == {"t::a": "FFP"} and found.skipped == 1
+    assert [each.headline for each in found.cases] == ["3 are gone", "3 are gone", ""]
+
+
+def test_testng_itself_writes_the_attempts_of_a_test_in_any_order(folder: Path) -> None:
+    skipped = case("a", inside="<skipped/>")
+    for body in (skipped + case("a") + skipped, case("a") + skipped * 2):
+        found = read(folder, f'<testsuite name="t" timestamp="2026-11-20T08:00:00 UTC">{body}</testsuite>')
+        assert verdicts(found) == {"t::a": "FFP"} and runner(found) == "TestNG"
+
+
+def test_rows_of_a_data_provider_of_testng_are_no_attempts(folder: Path) -> None:
+    body = case("param") + case("param", inside=FAILURE) + case("param")
+    found = read(folder, f'<testsuite name="t" timestamp="2026-11-20T08:00:00 UTC">{body}</testsuite>')
+    assert verdicts(found) == {"t::param": "P", "t::param #2": "F", "t::param #3": "P"}
 
 
 def test_testng_repeats_what_surefire_wrote(folder: Path) -> None:
@@ -178,6 +227,11 @@ def test_attempts_of_gotestsum_are_testcases_and_playwright_puts_reruns_before_t
     body = case("a", classname="x.spec.ts", inside=reruns)
     text = f'<testsuites><testsuite name="x.spec.ts" hostname="" {AT}>{body}</testsuite></testsuites>'
     assert [(each.message, each.seconds) for each in read(folder, text).cases] == [("1", 2.0), ("2", 3.0), ("3", 0.5)]
+
+
+def test_the_trace_of_an_attempt_says_what_failed(folder: Path) -> None:
+    flaky = '<flakyFailure message="Failed"><stackTrace>it lost 3\nat T.a(T.java:5)</stackTrace></flakyFailure>'
+    assert read(folder, SUREFIRE.format(case("a", inside=flaky))).cases[0].headline == "it lost 3"
 
 
 def test_failures_of_one_testcase_are_attempts_in_vitest_and_reasons_elsewhere(folder: Path) -> None:
@@ -228,6 +282,18 @@ def test_parametrized_tests_of_phpunit_and_googletest_stay_apart(folder: Path) -
     google = "".join(case(f"a/{n}", more='status="run" result="completed"') for n in (0, 1))
     found = read(folder, f'<testsuites name="AllTests" {AT}><testsuite name="t">{google}</testsuite></testsuites>')
     assert set(verdicts(found)) == {"t::a/0", "t::a/1"} and runner(found) == "GoogleTest"
+
+
+def test_prove_says_only_in_its_output_what_did_not_run(folder: Path) -> None:
+    names = ("1 - opens", "2 - reads", "3", "4 - later")
+    cases = "".join(f'<testcase name="{name}">{FAILURE if name[0] == "2" else ""}</testcase>' for name in names)
+    tap = "ok 1 - opens\nnot ok 2 - reads\nok 3 # skip no disk\nnot ok 4 - later # TODO one day\n1..4"
+    found = read(
+        folder,
+        f'<testsuites><testsuite name="log_t" {AT}>{cases}<system-out>{tap}</system-out></testsuite></testsuites>',
+    )
+    assert verdicts(found) == {"log_t::opens": "P", "log_t::reads": "F"} and found.skipped == 2
+    assert runner(found) == "prove"
 
 
 def test_ctest_names_a_test_once(folder: Path) -> None:
