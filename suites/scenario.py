@@ -12,6 +12,7 @@ from typing import TypeVar
 
 from fencepost.faults.capabilities import Capability
 from fencepost.faults.registry import FAULTS
+from fencepost.harness.backends import ELSEWHERE
 from fencepost.harness.cluster.availability import unavailable_reason
 from fencepost.harness.plan.dialect import Dialect
 from fencepost.harness.plan.injects import InjectStep
@@ -29,6 +30,7 @@ from fencepost.harness.plan.model import (
 from fencepost.harness.plan.needed_requests import needed_requests
 from fencepost.harness.plan.security import SecurityName
 from fencepost.harness.plan.steps import Step
+from fencepost.harness.targets.outside import refusal
 from fencepost.suites.building import (
     WORKLOAD,
     owed,
@@ -128,9 +130,12 @@ class Scenario:
             return f"{target.reference}: {unpromised}"
         if unserved := sorted(self.workloads - target.workloads):
             return f"{target.reference} serves no {', '.join(unserved)} (`workloads` of its target file)"
+        if target.running is not None and (reason := refusal(plan, target.running)) is not None:
+            return f"{target.reference} runs elsewhere: {reason}"
         needed = needed_requests(plan, topics_by_use=target.topics_by_use)
         if without := next((pair for pair in needed if pair[0] in target.missing_requests), None):
             return f"{target.reference} lacks the request {without[0]}, which {without[1]} needs"
+        backend = backend and (backend if target.running is None else ELSEWHERE)
         reasons = (unavailable_reason(backend, capability) for capability in needs) if backend else ()
         return next((reason for reason in reasons if reason is not None), None)
 

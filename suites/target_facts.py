@@ -11,6 +11,7 @@ from fencepost.harness.plan.dialect import Dialect
 from fencepost.harness.plan.promises import Promises
 from fencepost.harness.plan.topologies import BROKER_IDS
 from fencepost.harness.targets.registry import load, load_file
+from fencepost.harness.targets.running import Running
 from fencepost.harness.targets.upgrade_rules import RELEASES
 
 WITHOUT_ZOOKEEPER = frozenset({Dialect.KIP_631, Dialect.KRAFT})
@@ -63,6 +64,8 @@ class TargetFacts:
     """Topics come into being by use, and not by CreateTopics."""
     missing_requests: frozenset[str] = frozenset()
     """The requests of clients that its brokers lack, by their names in Kafka's protocol."""
+    running: Running | None = None
+    """Its commands and bounds, if it is a cluster that runs elsewhere."""
     missing_features: frozenset[str] = frozenset()
     """The features of clients (`features:` of the target file) that this release does not serve."""
 
@@ -91,6 +94,7 @@ class TargetFacts:
             promises=file.promises,
             topics_by_use=file.topics == "by use",
             missing_requests=frozenset(file.missing_requests),
+            running=file.running,
             missing_features=file.missing_features,
         )
 

@@ -8,6 +8,8 @@ from enum import Enum
 from signal import Signals
 from typing import Protocol
 
+from fencepost.faults.capabilities.base import Evidence
+
 
 class Running(Enum):
     """The state of a node in the process table."""
@@ -33,6 +35,8 @@ class ProcessStatus:
     pid: int | None = None
     started: float | None = None
     exit_code: int | None = None
+    seen: Evidence | None = None
+    """How the state was measured, of a node that runs elsewhere; the process table does not have it."""
 
 
 def exit_in_words(exit_code: int | None) -> str:

@@ -19,7 +19,7 @@ from fencepost.faults.fault import BundleScript
 from fencepost.faults.generation import BreakableCluster, GeneratedFault, one_broker, one_of_quorum
 from fencepost.faults.last_words import last_error
 from fencepost.faults.parameters import FaultParameters, Milliseconds, NodeRefs, names_in
-from fencepost.faults.processes.process_fault import ProcessFault, await_ready, generated, measured
+from fencepost.faults.processes.process_fault import ProcessFault, await_ready, from_outside, generated, measured
 
 
 class TerminateParameters(FaultParameters):
@@ -69,6 +69,8 @@ class Terminate(ProcessFault):
         began = time.monotonic()
         self._await_ends()
         statuses = {name: self.cluster.processes.status(name) for name in self.names}
+        if (seen := from_outside(statuses)) is not None:
+            return seen
         orderly = self.cluster.processes.is_orderly
         proven = all(status.running is Running.EXITED and orderly(status.exit_code) for status in statuses.values())
         data = {**measured(statuses), "seconds": round(time.monotonic() - began, 3)}

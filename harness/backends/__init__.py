@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 from contextlib import AbstractContextManager
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, cast
 
 from fencepost.harness.errors import UsageError
 
 if TYPE_CHECKING:  # the command line imports this module for the names
     from fencepost.harness.backends.environment import Environment, EnvironmentSpec
+    from fencepost.harness.targets.elsewhere import Elsewhere
     from fencepost.harness.targets.target import Target
 
-PROCESS, DOCKER = "process", "docker"
+PROCESS, DOCKER, ELSEWHERE = "process", "docker", "elsewhere"
 BACKENDS = (PROCESS, DOCKER)
+"""Those that start nodes. `elsewhere` is that of each target with `running`, and of no other."""
 
 
 def check_name(name: str) -> None:
@@ -40,8 +42,17 @@ def prepare(backend: str, target: Target) -> None:
         prepare_images(target)
 
 
-def environment_for(backend: str, spec: EnvironmentSpec) -> AbstractContextManager[Environment]:
+def backend_for(target: Target, named: str) -> str:
+    """Return the backend of a run: that which was named, unless the target runs elsewhere."""
+    return named if target.file.running is None else ELSEWHERE
+
+
+def environment_for(backend: str, spec: EnvironmentSpec, target: Target) -> AbstractContextManager[Environment]:
     """Return the environment of a backend, to be entered."""
+    if backend == ELSEWHERE:
+        from fencepost.harness.backends.elsewhere.environment import RemoteEnvironment
+
+        return RemoteEnvironment(spec, cast("Elsewhere", target))
     if backend == DOCKER:
         from fencepost.harness.backends.docker.environment import PodEnvironment
 

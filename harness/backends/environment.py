@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import socket
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
@@ -55,3 +55,7 @@ class EnvironmentSpec:
     lay_out: LayOut
     on_exit: OnExit
     """Called for nodes that end by themselves."""
+    topics: Sequence[str] = ()
+    """The topics of the plan."""
+    prefix: str = ""
+    """The prefix of all that is the run's own, where the cluster has more than that."""

@@ -17,7 +17,7 @@ from rich.console import Console, RenderableType
 from rich.table import Table
 
 import fencepost.suites
-from fencepost.harness.backends import check_backend, prepare
+from fencepost.harness.backends import backend_for, check_backend, prepare
 from fencepost.harness.catalogue import catalogue
 from fencepost.harness.cli.board import Board
 from fencepost.harness.cli.commands.scenarios import ConformanceOptions
@@ -36,6 +36,7 @@ from fencepost.harness.errors import InfrastructureError, UsageError
 from fencepost.harness.plan.security import SECURITIES
 from fencepost.harness.processes.interrupts import end_on_interrupt
 from fencepost.harness.report.suite_results import SuiteResult
+from fencepost.harness.targets.consent import consented, give_consent
 from fencepost.harness.targets.file import TargetFile
 from fencepost.harness.targets.reference import plant
 from fencepost.harness.targets.registry import load
@@ -56,6 +57,7 @@ QUICK = ("--assert=plain", "-p", "no:hypothesispytest", "-p", "no:pytest_cov", "
 def conformance(options: ConformanceOptions) -> int:
     """Run the suites against a target and return the exit code of the worst verdict."""
     plant(options.mutant)
+    give_consent(options.owned)
     catalogue()  # a mistake in it is one message here, and would be a traceback in each test
     return run_suites(options, Path(next(iter(fencepost.suites.__path__))), terminal())
 
@@ -73,6 +75,10 @@ def run_suites(options: ConformanceOptions, suites: Path, console: Console) -> i
     check_backend(session.backend)
     check_disk_space(session.runs)
     target = load(session.target)
+    if target.file.running is not None:
+        consented(target.file.name)
+        if options.workers > 1:
+            raise UsageError(f"{target.file.name} is one cluster, for one scenario at a time: leave --workers out")
     if session.security is not None:
         check_security(target, SECURITIES[security_named(session.security)])
     _check_selection(options)
@@ -81,7 +87,9 @@ def run_suites(options: ConformanceOptions, suites: Path, console: Console) -> i
     check_store(outputs.publish)
     prepare(session.backend, target)
     workers = options.workers or side_by_side(target.file, len(os.sched_getaffinity(0)))
-    console.print(_header(session, f"{target.file.name} {target.version}", workers))
+    console.print(
+        _header(session, f"{target.file.name} {target.version}", backend_for(target, session.backend), workers)
+    )
     started, board = time.time(), Board(time.monotonic(), quarantined=quarantined)
     code, output, interrupt = _run(options, suites, workers, board, console)
     if interrupt is None:
@@ -90,7 +98,7 @@ def run_suites(options: ConformanceOptions, suites: Path, console: Console) -> i
     result = SuiteResult(
         target=target.file.name,
         target_version=target.version,
-        backend=session.backend,
+        backend=backend_for(target, session.backend),
         seed=session.seed,
         started=started,
         seconds=round(time.monotonic() - board.began, 1),
@@ -187,8 +195,8 @@ def _check_collected(board: Board, options: ConformanceOptions, code: int, outpu
     raise InfrastructureError(f"the suite did not start, pytest ended with {code}:\n{output[-3000:]}")
 
 
-def _header(session: SessionOptions, target: str, workers: int) -> RenderableType:
-    nodes_run_as = {"process": "processes", "docker": "containers"}.get(session.backend, session.backend)
+def _header(session: SessionOptions, target: str, backend: str, workers: int) -> RenderableType:
+    nodes_run_as = {"process": "processes", "docker": "containers"}.get(backend, backend)
     shard = f" · shard {session.shard}" if session.shard is not None else ""
     security = f" · {session.security}" if session.security is not None else ""
     header = Table.grid(expand=True)

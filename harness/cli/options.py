@@ -11,6 +11,7 @@ import typer
 from fencepost.harness.cli import completion
 from fencepost.harness.conformance.options import declared
 from fencepost.harness.errors import UsageError
+from fencepost.harness.targets.consent import FLAG
 
 DEFAULT_TARGET = "quorum"
 _TARGETS = (
@@ -150,6 +151,15 @@ def session_option(name: str) -> Any:
 
 
 SecurityOption = Annotated[str | None, session_option("security")]
+OwnedOption = Annotated[
+    str | None,
+    typer.Option(
+        FLAG,
+        metavar="ID",
+        help="The id of the cluster that a target with `running` leads to: you own it, and topics, records and the "
+        "faults of its file may be there. Without it nothing is sent.",
+    ),
+]
 
 
 def chosen_target(argument: str | None, option: str | None) -> str:

@@ -19,6 +19,7 @@ from fencepost.harness.engine.run import run as run_plan
 from fencepost.harness.plan import Plan
 from fencepost.harness.reproduction.replaying import Original, Replays
 from fencepost.harness.reproduction.replaying import replay as run_again
+from fencepost.harness.targets.consent import give_consent
 from fencepost.harness.targets.reference import plant, plant_again
 from fencepost.harness.targets.securing import with_security
 from fencepost.harness.terminal import console_beside, counted
@@ -33,6 +34,7 @@ RunOne = Callable[..., tuple[RunFolder, RunVerdict]]
 def run(options: RunOptions) -> int:
     """Run a scenario or a plan file and show the verdict; return its exit code."""
     plant(options.mutant)
+    give_consent(options.owned)
     plan = with_security(plan_to_run(options.source, options.target, options.seed), options.security)
     console = console_beside(options.as_json)
     try:
@@ -56,6 +58,7 @@ def usual_seconds(scenario: str) -> float | None:
 
 def replay(options: ReplayOptions) -> int:
     """Run the plan of a run folder or a plan file `times` times; return the exit code of the worst verdict."""
+    give_consent(options.owned)
     original = Original.read(options.source, options.runs or Path("runs"))
     replays = Replays(original, options.times, options.backend or original.backend or "process")
     console = console_beside(options.as_json)

@@ -77,7 +77,7 @@ class Observer:
 
     Brokers are not asked about `unqueried_topics`: an answer about thousands of partitions would take longer than the
     interval between two queries (`plan/sampled.py`). Of a cluster that `lives_on`, all that was decided before the run
-    counts as one state. Brokers are asked for these `coordinators`.
+    counts as one state. Brokers are asked for these `coordinators`, and of a cluster that others use for `only_topics`.
     """
 
     def __init__(
@@ -89,6 +89,7 @@ class Observer:
         *,
         lives_on: bool = False,
         coordinators: Collection[str] = (),
+        only_topics: Collection[str] | None = None,
     ) -> None:
         self._nodes = nodes
         self._dialect = dialect
@@ -96,6 +97,7 @@ class Observer:
         self._unqueried_topics = unqueried_topics
         self._reads_the_past = lives_on
         self._coordinators = tuple(coordinators)
+        self._only_topics = None if only_topics is None else sorted(only_topics)
         self._changed = threading.Condition()
         self._stopping = threading.Event()
         self._now = Observation()
@@ -215,6 +217,8 @@ class Observer:
         return ask_quorum(connection, self._dialect)
 
     def _ask_broker(self, connection: RawConnection) -> ControllerView | BrokerView:
+        if self._only_topics is not None:
+            return ask_metadata(connection, self._only_topics)
         if not self._unqueried_topics:
             return ask_metadata(connection)
         topics = {entry.topic for entry in self._now.image.partitions.values()}

@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 
 from fencepost.faults.capabilities import Capability
 from fencepost.harness import clock, disks
-from fencepost.harness.backends import DOCKER, PROCESS
+from fencepost.harness.backends import DOCKER, ELSEWHERE, PROCESS
 from fencepost.harness.network.server import without_messages
 
 
@@ -17,7 +17,11 @@ def unavailable_reason(backend: str, capability: Capability) -> str | None:
 
 
 def _containers(backend: str) -> str | None:
-    return None if backend == DOCKER else "only a container has a network and limits of its own: --backend docker"
+    return (
+        None
+        if backend in (DOCKER, ELSEWHERE)
+        else "only a container has a network and limits of its own: --backend docker"
+    )
 
 
 _REASONS: Mapping[Capability, Callable[[str], str | None]] = {

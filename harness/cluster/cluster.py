@@ -12,7 +12,7 @@ from typing import Self
 
 from fencepost.faults.capabilities import Running
 from fencepost.faults.disks.stale_blocks import StaleBlocks
-from fencepost.harness.backends import PROCESS, environment_for, prepare
+from fencepost.harness.backends import ELSEWHERE, PROCESS, backend_for, environment_for, prepare
 from fencepost.harness.backends.environment import EnvironmentSpec
 from fencepost.harness.cleaning.watcher import Watcher
 from fencepost.harness.clients.settings import ClientSettings
@@ -20,6 +20,7 @@ from fencepost.harness.clock.clocks import NodeClocks
 from fencepost.harness.cluster.directories import NodeDirectories
 from fencepost.harness.cluster.log_dirs import NodeLogDirs
 from fencepost.harness.cluster.nodes import ASK_EVERY, Duplicates, Nodes
+from fencepost.harness.cluster.nodes_elsewhere import NodesElsewhere
 from fencepost.harness.cluster.shared_process import SharedProcess
 from fencepost.harness.disks import unavailable_reason
 from fencepost.harness.disks.node_disks import NodeDisks
@@ -35,6 +36,7 @@ from fencepost.harness.network.sockets import Bypass
 from fencepost.harness.network.tls import over_tls
 from fencepost.harness.plan.injects import InjectStep
 from fencepost.harness.plan.model import Plan
+from fencepost.harness.plan.prefixed import prefix_of
 from fencepost.harness.targets.certificates import Authority
 from fencepost.harness.targets.file import TargetFile
 from fencepost.harness.targets.security import client_settings
@@ -68,7 +70,7 @@ def lay_out(plan: Plan, addresses: Addresses, file: TargetFile | None = None) ->
             rack=spec.rack,
             settings=tuple(spec.settings.items()),
             one_listener=file is not None and file.one_listener,
-            service_port=services[spec.name].port if spec.name in services else None,
+            own_port=services[spec.name].port if spec.name in services else None,
             question=services[spec.name].question if spec.name in services else None,
             health_port=health.port if health is not None and "broker" in spec.roles else None,
             health_question=health.question if health is not None and "broker" in spec.roles else None,
@@ -93,7 +95,7 @@ class Cluster:
         self.folder = folder if backend == PROCESS else RunFolder(folder.path.resolve())
         self.journal = journal
         self.target = target
-        self.backend = backend
+        self.backend = backend_for(target, backend)
         self._one_process: list[str] = []
         """The brokers, if they are one process."""
         self.lives_on = False
@@ -106,8 +108,14 @@ class Cluster:
         with self._stack as stack:
             stack.enter_context(Watcher(self.folder.path))
             disks = self._disk_servers = stack.enter_context(DiskServers(self.folder, self._mount_options()))
-            spec = EnvironmentSpec(self.folder, partial(lay_out, self.plan, file=self.target.file), self._exited)
-            self._environment = stack.enter_context(environment_for(self.backend, spec))
+            spec = EnvironmentSpec(
+                self.folder,
+                partial(lay_out, self.plan, file=self.target.file),
+                self._exited,
+                [topic.name for topic in self.plan.topics],
+                prefix_of(self.plan),
+            )
+            self._environment = stack.enter_context(environment_for(self.backend, spec, self.target))
             stack.callback(disks.clear_rules)
             self.layout = self._environment.layout
             one_process = self._one_process = (
@@ -118,16 +126,17 @@ class Cluster:
             self.installation = Installation(
                 self.layout,
                 self.plan.timing,
-                new_uuid(),
+                getattr(self._environment, "cluster_id", None) or new_uuid(),
                 self.folder.nodes,
                 self.plan.secured,
                 Authority(self.folder.path / "security") if self.plan.secured.has_tls else None,
                 self.plan.settings,
+                getattr(self.target, "reached", None),
             )
             self.containers = self._environment.containers
             self.clocks = NodeClocks(self.layout, self.installation, self._backend.status)
             self.disks = NodeDisks(self.layout, self.installation, disks, remembers=self._remembers())
-            self.processes = Nodes(
+            self.processes = (NodesElsewhere if self.backend == ELSEWHERE else Nodes)(
                 self.layout,
                 self.installation,
                 self.target,

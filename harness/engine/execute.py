@@ -13,6 +13,7 @@ from contextlib import contextmanager
 from typing import Any, Protocol
 
 from fencepost.faults.capabilities import CapabilityError
+from fencepost.harness.backends import ELSEWHERE
 from fencepost.harness.checkers.decided import deciding_violation
 from fencepost.harness.clients.settings import settle_seconds
 from fencepost.harness.engine.audit import AUDITED, Auditor
@@ -34,7 +35,7 @@ from fencepost.harness.plan.performed import READY_WITHIN
 from fencepost.harness.plan.requests.request import ProbeStep
 from fencepost.harness.plan.steps import Step
 from fencepost.harness.plan.steps.produce import Produce
-from fencepost.harness.plan.topic_changes import changed_topics, deleted_topics
+from fencepost.harness.plan.topic_changes import deleted_topics, own_topics
 from fencepost.harness.processes.run_delays import EVERY as LOOK_SECONDS
 from fencepost.results.records.events import CONVERGE, ENDED_EARLY
 from fencepost.results.records.journal import read_journal
@@ -204,7 +205,8 @@ class Execution:
 
     def _describe(self, name: str) -> None:
         """Take a checkpoint. Of a cluster that others use, or with thousands of topics, nothing is described."""
-        if not (self._context.plan.shared or self._context.plan.prepared_topics):
+        elsewhere = self._context.cluster.backend == ELSEWHERE
+        if not (elsewhere or self._context.plan.shared or self._context.plan.prepared_topics):
             take_checkpoint(self._context, name)
 
     def end(self) -> None:
@@ -286,8 +288,7 @@ def _deleted(context: Context) -> frozenset[str]:
 
 def _topics(plan: Plan) -> frozenset[str]:
     """Return the topics of the plan and of its steps that brokers are asked for at the end."""
-    names = {topic.name for topic in plan.topics} | {*changed_topics(plan)}
-    return frozenset(filter(NAME_OF_TOPIC.fullmatch, names - plan.prepared_topics))
+    return frozenset(filter(NAME_OF_TOPIC.fullmatch, own_topics(plan) - plan.prepared_topics))
 
 
 def _is_converged(context: Context) -> bool:

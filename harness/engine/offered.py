@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from contextlib import suppress
 
-from fencepost.harness.clients.raw import NoAnswer, RawConnection
+from fencepost.harness.clients.login import connect
+from fencepost.harness.clients.raw import NoAnswer
 from fencepost.harness.cluster.cluster import Cluster
 from fencepost.harness.errors import InfrastructureError
 from fencepost.harness.network.layout import Listener
 from fencepost.harness.plan import messages
 from fencepost.harness.plan.needed_requests import needed_requests
+from fencepost.harness.targets.security import access
 
 ASK_SECONDS = 5.0
 
@@ -27,7 +29,9 @@ def check_offered(cluster: Cluster) -> None:
     name = next(node.name for node in cluster.plan.topology.nodes if "broker" in node.roles and node.start == "now")
     with (
         suppress(NoAnswer),  # a broker that is not up is the business of readiness
-        RawConnection(*cluster.probe_address(name, Listener.CLIENT), ASK_SECONDS) as connection,
+        connect(
+            cluster.probe_address(name, Listener.CLIENT), ASK_SECONDS, access(Listener.CLIENT, cluster.installation)
+        ) as connection,
     ):
         offered = connection.offered()
         if lacks := [request for request in needed if messages.APIS.get(request) not in offered]:

@@ -11,7 +11,7 @@ from datetime import date
 from pathlib import Path
 
 from fencepost.faults.capabilities import CapabilityError
-from fencepost.harness.backends import PROCESS, check_backend
+from fencepost.harness.backends import ELSEWHERE, PROCESS, backend_for, check_backend
 from fencepost.harness.catalogue import catalogue
 from fencepost.harness.checkers.added import added_checkers
 from fencepost.harness.clients.observer import ObservedNode, Observer
@@ -37,9 +37,12 @@ from fencepost.harness.plan.hash import plan_hash
 from fencepost.harness.plan.model import Plan
 from fencepost.harness.plan.rehearsal import problems_to_run
 from fencepost.harness.plan.saved import save_plan
+from fencepost.harness.plan.topic_changes import own_topics
 from fencepost.harness.processes.run_delays import WaitingNodes
 from fencepost.harness.targets import registry as targets
+from fencepost.harness.targets.consent import consented
 from fencepost.harness.targets.fitting import check_design, check_roles
+from fencepost.harness.targets.outside import bound
 from fencepost.harness.targets.securing import check_security
 from fencepost.harness.targets.security import access
 from fencepost.harness.targets.target import Target
@@ -86,6 +89,7 @@ def run(
     folder and verdict.
     """
     target = check(plan, runs, backend)
+    plan = plan if target.file.running is None else bound(plan)
     with disk_space_errors(runs):
         with recorded(plan, runs, target, backend) as recording:
             cluster = (Cluster if living is None else living.lease)(
@@ -104,6 +108,8 @@ def check(plan: Plan, runs: Path, backend: str) -> Target:
     """Return the plan's target. Raise PlanError, CatalogueError or UsageError if the plan cannot be run so."""
     check_backend(backend)
     target = check_plan(plan)
+    if target.file.running is not None:
+        consented(target.file.name)
     if target.file.services and backend != PROCESS:
         raise UsageError(f"{target.file.name} has services, which only --backend {PROCESS} starts")
     check_disk_space(runs)
@@ -150,7 +156,7 @@ def recorded(plan: Plan, runs: Path, target: Target, backend: str) -> Iterator[R
     folder = RunFolder.create(runs, plan_hash(plan), date.today())
     save_plan(folder, plan)
     targets.keep_copy(target.file.name, folder)
-    describe(plan, folder, target.version, backend).save(folder.manifest)
+    describe(plan, folder, target.version, backend_for(target, backend)).save(folder.manifest)
     with JournalWriter(folder.journal) as journal:
         journal.write(
             "run", folder.name, "begin", {"scenario": plan.scenario, "target": plan.target, "seed": plan.seed}
@@ -230,6 +236,7 @@ def started(cluster: Cluster, seconds: float | None = None) -> Iterator[Context]
                 unqueried,
                 lives_on=cluster.lives_on,
                 coordinators=coordinator_roles(plan) if cluster.target.file.finds_coordinators else (),
+                only_topics=own_topics(plan) if cluster.backend == ELSEWHERE else None,
             )
         )
         stack.enter_context(WaitingNodes(cluster.pids, journal))

@@ -98,8 +98,8 @@ class Node:
     """Configuration keys of this node alone, with their values; None leaves a key out."""
     one_listener: bool = False
     """A broker serves its peers where it serves clients."""
-    service_port: int | None = None
-    """The port of a service; only such a node has one."""
+    own_port: int | None = None
+    """The port of a service, or of a broker that runs elsewhere; None for nodes whose ports are as everywhere."""
     question: bytes | None = None
     """The question that a service answers at once; None for nodes whose protocol follows from the port."""
     health_port: int | None = None
@@ -154,15 +154,15 @@ class Node:
         return Endpoint(self.address, self.port(listener))
 
     def port(self, listener: Listener) -> int:
-        if self.service_port is not None:
-            return self.service_port
+        if self.own_port is not None:
+            return self.own_port
         return COMBINED_PORT if self.is_combined and listener is Listener.CONTROLLER else listener.port
 
     @property
     def front(self) -> Endpoint:
         """The endpoint at which this node answers its peers; a round trip there shows that it is up."""
-        if self.service_port is not None:
-            return Endpoint(self.address, self.service_port)
+        if self.own_port is not None:
+            return Endpoint(self.address, self.own_port)
         if self.one_listener:
             return Endpoint(self.address, CLIENT_PORT)
         return Endpoint(self.address, ZOOKEEPER_PORT if self.is_zookeeper else PEER_PORT)

@@ -27,6 +27,11 @@ def changed_topics(plan: Plan) -> Iterator[str]:
             yield step.path.removeprefix(TOPICS).partition("/")[0]
 
 
+def own_topics(plan: Plan) -> frozenset[str]:
+    """Return the topics of the plan and of its steps."""
+    return frozenset({topic.name for topic in plan.topics} | {*changed_topics(plan)})
+
+
 def deleted_topics(plan: Plan) -> dict[str, str]:
     """Return the topics that steps delete, each with the name of the last step that does."""
     return {topic: plan.step_name(place) for place, step in enumerate(plan.steps) for topic in _deletes(step)}

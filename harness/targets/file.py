@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
-from typing import Annotated, Literal, Self
+from typing import Annotated, Any, Literal, Self
 
 from pydantic import (
     AfterValidator,
@@ -31,6 +31,7 @@ from fencepost.harness.targets.health import Health
 from fencepost.harness.targets.listed_answer import ListedAnswer
 from fencepost.harness.targets.process_template import ProcessTemplate, Text, as_text
 from fencepost.harness.targets.releases import Releases, is_build, line_before, nearest, within
+from fencepost.harness.targets.running import CAPABILITIES, Running
 from fencepost.harness.targets.service import Service
 from fencepost.harness.targets.upgrade_rules import UpgradeRules
 
@@ -38,8 +39,12 @@ COMMAND = "command"
 """The driver that starts any program."""
 
 
-_OF_CLIENTS = frozenset({"brokers", "one_listener", "one_process", "promises", "services", "topics"})
+_OF_CLIENTS = frozenset({"brokers", "one_listener", "one_process", "promises", "running", "services", "topics"})
 """The keys of a target that shows no control plane."""
+_OF_STARTED = ("process", "driver", "services", "one_process", "one_listener", "health", "settings", "timing", "levels")
+"""The keys of a target whose nodes fencepost starts."""
+_ONE_AT_A_TIME = 1e-9
+"""Clusters that a core carries, of a cluster that is there once."""
 
 Feature = Literal["idempotence", "pre-vote", "auto-join", "cordoned-directories", "misrouted-clients"]
 WorkloadKind = Literal["groups", "static-members", "consumer-protocol", "transactions", "racks"]
@@ -115,6 +120,8 @@ class TargetFile(PlanModel):
     name of an entry point in the group `fencepost.drivers`."""
     process: ProcessTemplate | None = None
     """How the driver `command` starts any program as a node."""
+    running: Running | None = None
+    """A cluster that runs elsewhere, which is not started here."""
     version: Text
     """The default version."""
     releases: Releases | None = None
@@ -196,8 +203,27 @@ class TargetFile(PlanModel):
     catalogues: tuple[Path, ...] = ()
     """Files with the requirements that these scenarios and checkers name."""
 
+    @model_validator(mode="before")
+    @classmethod
+    def _that_runs_elsewhere(cls, keys: Any) -> Any:
+        """Take the capabilities of a cluster that runs elsewhere from its commands."""
+        if not isinstance(keys, dict) or not isinstance(keys.get("running"), dict):
+            return keys
+        commands = keys["running"].get("commands") or {}
+        can = [capability.value for command, capability in CAPABILITIES.items() if command in commands]
+        implied = {"capabilities": can, "clusters_per_core": _ONE_AT_A_TIME, "log_files": "none"}
+        if wrong := [key for key in (*_OF_STARTED, *implied) if key in keys]:
+            keys_, hint = "nothing", f"but `{wrong[0]}` is for clusters that are started here, and `running` is not"
+            raise PydanticCustomError("missing_keys", "{keys}: {hint}", {"keys": keys_, "hint": hint})
+        return {**keys, **implied}
+
     @model_validator(mode="after")
     def _has_a_process(self) -> Self:
+        if self.running is not None:
+            if "brokers" not in self.model_fields_set:
+                keys, hint = "brokers", "list the ids of its brokers: {ids: [0, 1, 2]}"
+                raise PydanticCustomError("missing_keys", "missing {keys}: {hint}", {"keys": keys, "hint": hint})
+            return self
         if (self.driver == COMMAND) != (self.process is not None):
             keys, hint = "process", f"the driver `{COMMAND}` and the key `process` need each other"
             raise PydanticCustomError("missing_keys", "missing {keys}: {hint}", {"keys": keys, "hint": hint})

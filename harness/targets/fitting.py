@@ -14,6 +14,7 @@ from fencepost.harness.plan.steps import Step
 from fencepost.harness.plan.steps.bind import Bind
 from fencepost.harness.plan.steps.znode import ZnodeStep
 from fencepost.harness.targets.file import TargetFile, workload_kinds
+from fencepost.harness.targets.outside import refusal
 
 
 def check_roles(file: TargetFile, plan: Plan) -> None:
@@ -60,6 +61,8 @@ def _check_brokers(file: TargetFile, plan: Plan) -> None:
 
 def check_design(file: TargetFile, plan: Plan) -> None:
     """Raise UsageError if the plan uses something that the design of this target does not have."""
+    if file.running is not None and (reason := refusal(plan, file.running)) is not None:
+        raise UsageError(f"{file.name} runs elsewhere: {reason}")
     if plan.topology.controller is not None and not file.dialect.has_controllers:
         raise UsageError(
             f"the topology names {plan.topology.controller} as first controller, but {file.name} has no controllers"

@@ -28,6 +28,7 @@ from fencepost.harness.extensions import ExtensionError, installed, load_referen
 from fencepost.harness.plan.base import release_range
 from fencepost.harness.plan.dialect import Dialect
 from fencepost.harness.plan.owned import WHY
+from fencepost.harness.targets.elsewhere import Elsewhere
 from fencepost.harness.targets.file import RoleSettings, TargetFile
 from fencepost.harness.targets.reference import refuse_defect
 from fencepost.harness.targets.target import FILES, Target
@@ -316,6 +317,8 @@ def _lineage(path: Path) -> list[Path]:
 
 def _driver(loaded: LoadedTarget) -> Callable[[TargetFile, str], Target]:
     named = loaded.file.driver
+    if loaded.file.running is not None:
+        return Elsewhere
     try:
         if ":" in named:
             driver = load_reference(named, loaded.file.beside)

@@ -22,6 +22,8 @@ _MODULES = {
 
 def access(listener: Listener, installation: Installation) -> Access:
     """Return how the harness connects to a listener: to those between nodes as the nodes do."""
+    if installation.reached is not None:
+        return installation.reached.access
     security = installation.security.listeners.get(listener)
     if security is None:
         return PLAINTEXT
@@ -38,6 +40,8 @@ def credentials(listener: Listener, security: Security) -> Credentials | None:
 
 def client_settings(installation: Installation) -> ClientSettings:
     """Return the settings of confluent-kafka's clients for the CLIENT listener."""
+    if installation.reached is not None:
+        return installation.reached.settings
     security = installation.security.client
     if security.protocol == "PLAINTEXT":
         return {}

@@ -8,8 +8,10 @@ from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from ssl import SSLContext
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, NamedTuple, Protocol
 
+from fencepost.harness.clients.login import Access
+from fencepost.harness.clients.settings import ClientSettings
 from fencepost.harness.network.addresses import Endpoint
 from fencepost.harness.network.layout import Layout, Node
 from fencepost.harness.plan.model import NodeSettings, Timing
@@ -25,6 +27,14 @@ FILES = Path(__file__).parent
 """The folder of the shipped target files, and of the logging configurations of their nodes."""
 
 
+class Reached(NamedTuple):
+    """How the clients of a cluster that runs elsewhere connect, as its target file says."""
+
+    access: Access
+    settings: ClientSettings
+    """Those of confluent-kafka's clients."""
+
+
 @dataclass(frozen=True)
 class Installation:
     """The paths of the nodes of one cluster, and the settings that they share."""
@@ -38,12 +48,16 @@ class Installation:
     """The authority of the certificates, if listeners have TLS."""
     settings: NodeSettings | None = None
     """Those of the plan, which win over those of the target."""
+    reached: Reached | None = None
+    """Only of a cluster that runs elsewhere, whose listeners are not secured here."""
 
     def home(self, node: Node) -> Path:
         return self.nodes / node.name
 
     def tls(self, at: Endpoint) -> SSLContext | None:
         """Return the TLS by which a client reaches an endpoint of a node; None if it has none."""
+        if self.reached is not None:
+            return self.reached.access.tls
         if self.authority is None:
             return None
         listeners = (

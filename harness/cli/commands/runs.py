@@ -14,6 +14,7 @@ from fencepost.harness.cli.options import (
     EndEarly,
     Json,
     MutantOption,
+    OwnedOption,
     RunArgument,
     RunOrPlanArgument,
     Runs,
@@ -38,6 +39,7 @@ class RunOptions(CommandOptions):
       fencepost run mine.yaml --json
       fencepost run mine.yaml --target ./acme.yaml
       fencepost run duplicate-id-empty --security tls-scram
+      fencepost run any-kill --target ./ours.yaml --i-own-this-cluster 5Ld1bGHBQNmE2g3xV0cAyw
     """
 
     source: ScenarioOrPlanArgument
@@ -49,6 +51,7 @@ class RunOptions(CommandOptions):
     security: SecurityOption = None
     mutant: MutantOption = None
     end_early: EndEarly = False
+    owned: OwnedOption = None
 
     def perform(self) -> int:
         from fencepost.harness.cli.run import run
@@ -81,6 +84,7 @@ class ReplayOptions(CommandOptions):
     ] = None
     as_json: Json = False
     end_early: EndEarly = False
+    owned: OwnedOption = None
 
     def perform(self) -> int:
         from fencepost.harness.cli.run import replay

@@ -17,6 +17,7 @@ from fencepost.harness.cli.options import (
     Backend,
     Json,
     MutantOption,
+    OwnedOption,
     PublishOption,
     Runs,
     ScenarioOrPlanArgument,
@@ -79,6 +80,7 @@ class ConformanceOptions(CommandOptions):
     mutant: MutantOption = None
     publish: PublishOption = None
     quarantine: Annotated[Path | None, session_option("quarantine")] = None
+    owned: OwnedOption = None
 
     @cached_property
     def session(self) -> SessionOptions:
