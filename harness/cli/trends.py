@@ -114,7 +114,7 @@ def _published(found: Found, address: str, console: Console) -> Store:
 def _owed_rules(store: Store) -> list[tuple[str, str, str]]:
     """Return the rules that the targets of a store owe: id, the rule in words, target. Unknown targets owe none."""
     found = []
-    for target in sorted(set(store.read(RUNS, ["target"])["target"].to_pylist())):
+    for target in sorted(store.read(RUNS, ["target"])["target"].unique().to_pylist()):
         try:
             facts = TargetFacts.of(target)
         except HarnessError:
