@@ -131,7 +131,7 @@ def _rows(report: TargetReport) -> list[tuple[str, Text]]:
         ("coordinators", Text(_coordinators(answers))),
         ("files", Text(f"{files}{more}{shape}")),
         ("SIGTERM", Text(_end(answers))),
-        ("scenarios", _scenarios(report.scenarios)),
+        ("scenarios", scenarios_left(report.scenarios)),
     ]
 
 
@@ -170,7 +170,8 @@ def _end(answers: Answers) -> str:
     return f"{exit_in_words(answers.exit_code)} after {answers.ended:g} s"
 
 
-def _scenarios(reasons: Mapping[str, str | None]) -> Text:
+def scenarios_left(reasons: Mapping[str, str | None]) -> Text:
+    """Return the scenarios that are left, and the others by the reasons why not."""
     left = [slug for slug, reason in reasons.items() if reason is None]
     text = Text(f"{len(left)} of {len(reasons)} are left: {', '.join(left) or 'none'}")
     skipped: defaultdict[str, list[str]] = defaultdict(list)

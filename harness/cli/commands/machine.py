@@ -10,7 +10,7 @@ import typer
 
 from fencepost.harness.cli import completion
 from fencepost.harness.cli.command import CommandOptions
-from fencepost.harness.cli.options import Json
+from fencepost.harness.cli.options import Json, OwnedOption
 
 
 @dataclass(frozen=True)
@@ -60,7 +60,8 @@ class DoctorOptions(CommandOptions):
 
     With --target one broker of that target is started, asked and ended: which ids and requests it has, whether it
     creates topics itself, its internal topics and files, its exit code on SIGTERM. Each line that the target file lacks
-    is printed, and the scenarios that are left.
+    is printed, and the scenarios that are left. A cluster that runs elsewhere is asked for metadata and versions alone,
+    and only with --i-own-this-cluster.
 
     Exit codes: 0 runs can start, and the target file fits its broker; 1 the target file says otherwise than its broker;
     2 runs cannot start, or the broker did not; 64 no such target, or a mistake in its file.
@@ -80,11 +81,20 @@ class DoctorOptions(CommandOptions):
         ),
     ] = None
     as_json: Json = False
+    owned: OwnedOption = None
 
     def perform(self) -> int:
         if self.target is not None:
             from fencepost.harness.cli.target_report import doctor
+            from fencepost.harness.targets.consent import give_consent
+            from fencepost.harness.targets.elsewhere import Elsewhere
+            from fencepost.harness.targets.registry import load
 
+            give_consent(self.owned)
+            if isinstance(target := load(self.target), Elsewhere):
+                from fencepost.harness.cli.elsewhere_report import doctor_elsewhere
+
+                return doctor_elsewhere(target, self.target, as_json=self.as_json)
             return doctor(self.target, as_json=self.as_json)
         import psutil
 

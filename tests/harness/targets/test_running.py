@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import signal
 import socket
@@ -13,12 +14,16 @@ from pathlib import Path
 import pytest
 from confluent_kafka.admin import AdminClient
 from confluent_kafka.cimpl import NewTopic
+from typer.testing import CliRunner
 
+from fencepost.harness.cli.elsewhere_report import doctor_elsewhere
+from fencepost.harness.cli.main import app
 from fencepost.harness.engine.run import check_plan, run
 from fencepost.harness.errors import UsageError
 from fencepost.harness.plan.model import Plan
 from fencepost.harness.plan.prefixed import names_in_requests, prefix_of, prefixed
 from fencepost.harness.targets.consent import VARIABLE
+from fencepost.harness.targets.elsewhere import Elsewhere
 from fencepost.harness.targets.outside import refusal
 from fencepost.harness.targets.registry import load_file
 from fencepost.harness.yaml_file import YamlFileError
@@ -134,6 +139,32 @@ def test_another_cluster_than_the_owner_named_gets_no_further_request(
     assert verdict.verdict is Verdict.INFRASTRUCTURE
     assert f"is {CLUSTER}, and --i-own-this-cluster names another" in verdict.headline
     assert _topics(cluster) == {"theirs"}
+
+
+@pytest.mark.integration
+@pytest.mark.usefixtures("consent")
+def test_the_doctor_asks_for_metadata_and_creates_nothing(
+    cluster: AdminClient, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    target = _target(tmp_path)
+    code = doctor_elsewhere(Elsewhere(load_file(target), "1"), target, as_json=True)
+    report = json.loads(capsys.readouterr().out)
+    assert (code, report["cluster_id"], report["listed"]) == (0, CLUSTER, {str(ID): f"{HOST}:9092"})
+    left = {each["scenario"]: each["unavailable_reason"] for each in report["scenarios"]}
+    assert left["any-kill"] is None
+    assert "cannot have the prefix" in left["any-names"]
+    assert _topics(cluster) == {"theirs"}
+
+
+def test_without_the_flag_the_doctor_sends_nothing(tmp_path: Path) -> None:
+    with socket.create_server((HOST, 0)) as server:
+        server.setblocking(False)
+        target = _target(tmp_path, FILE.replace(":9092", f":{server.getsockname()[1]}"))
+        asked = CliRunner().invoke(app, ["doctor", "--target", target])
+        assert isinstance(asked.exception, UsageError)
+        assert "--i-own-this-cluster ID" in str(asked.exception)
+        with pytest.raises(BlockingIOError):
+            server.accept()
 
 
 def test_without_the_flag_nothing_is_sent(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
