@@ -224,7 +224,9 @@ def day(time: str | None) -> str:
 
 
 def hours(seconds: float) -> str:
-    """Return a duration in words: `40 s`, `12 min`, `3.4 h`."""
+    """Return a duration in words: `40 s`, `12 min`, `3.4 h`, `1,200 h`."""
     if seconds < 100:
         return f"{seconds:.0f} s"
-    return f"{seconds / 60:.0f} min" if seconds < 5_400 else f"{seconds / 3_600:.1f} h"
+    if seconds < 5_400:
+        return f"{seconds / 60:.0f} min"
+    return f"{seconds / 3_600:.1f} h" if seconds < 360_000 else f"{seconds / 3_600:,.0f} h"

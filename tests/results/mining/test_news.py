@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from fencepost.results.mining.news import Kind, Since, items
+from fencepost.results.mining.news import Kind, Since, hours, items
 from tests.results.mining.facts_of import change, facts, kind, of_test
 
 LAST_WEEK, BEFORE = "2026-11-20T00:00:00+00:00", "2026-11-05T00:00:00+00:00"
@@ -61,3 +61,10 @@ def test_a_failure_is_replayed_from_its_folder_or_else_from_its_plan_in_the_stor
         "fencepost show 'gone away' --store store --target quorum --save-plan plan.yaml && fencepost replay plan.yaml",
         None,
     ]
+
+
+@pytest.mark.parametrize(
+    ("seconds", "words"), [(99, "99 s"), (720, "12 min"), (12_240, "3.4 h"), (4_320_000, "1,200 h")]
+)
+def test_a_duration_has_few_digits(seconds: float, words: str) -> None:
+    assert hours(seconds) == words
