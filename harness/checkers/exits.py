@@ -63,7 +63,8 @@ OF_THE_MACHINE = re.compile(
 @checker(EXITS, NODES, rank=81, every_run=True, rests_on=["node:started"], counts=["node:started"])
 def check_exits(plan: Plan, journal: Journal) -> list[Finding]:
     """Return a finding for each node that ended by itself and must not; one that LIVE-07 held if there is none."""
-    started = {event.node or event.id for event in journal.of("node", "started")}
+    seen = (event for event in journal.of("node", "started") if event.data.get("pid", 0) is not None)  # not elsewhere
+    started = {event.node or event.id for event in seen}
     held = EXITS.held(len(started), f"None of the {len(started)} nodes ended by itself without a cause.")
     return [_finding(event, reason, journal) for event, reason in _exits(plan, journal)] or [held]
 

@@ -121,6 +121,8 @@ def test_a_fault_by_a_command_is_proven_and_nothing_of_the_run_is_left(
 ) -> None:
     folder, verdict = run(_plan(slug, _target(tmp_path)), tmp_path)
     assert verdict.verdict is Verdict.PASS, verdict.headline
+    [exits] = [finding for finding in verdict.findings if finding.check == "node-exits"]
+    assert exits.evidence["judged"] == 0, "no process is seen"
     journal = read_journal(folder.journal)
     [proven] = [event for event in journal.events if (event.type, event.phase) == ("fault", "proven")]
     assert how in proven.data["how"]
