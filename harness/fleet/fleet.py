@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import shutil
 import sys
+import tempfile
 import time
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor, wait
@@ -18,8 +19,9 @@ from fencepost.harness.campaign.guidance import Guidance
 from fencepost.harness.campaign.learning import learn
 from fencepost.harness.engine.watchdog import latest_end
 from fencepost.harness.fleet.rounds import Round, saved_rounds
-from fencepost.harness.fleet.task import ARRIVING, Delivered, Task, perform
+from fencepost.harness.fleet.task import ARRIVING, GRACE, Delivered, Task, perform, sweep
 from fencepost.harness.plan import dump_plan, load_plan
+from fencepost.harness.processes.waiting import within
 from fencepost.harness.publishing.folders import find
 from fencepost.harness.publishing.publish import Publication, publish_runs
 from fencepost.results.records.folder import RunFolder
@@ -185,3 +187,4 @@ def spark_context(master: str, cores_per_plan: int) -> Iterator[SparkContext]:
         yield context
     finally:
         context.stop()
+        within(GRACE, lambda: sweep(Path(tempfile.gettempdir())))  # of executors on this machine

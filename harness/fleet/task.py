@@ -76,7 +76,7 @@ def perform(task: Task) -> Delivered:
     if (verdict := delivered.try_verdict()) is not None:
         return _result(task, verdict.verdict, verdict.headline, 0.0, has_folder=True)
     began = time.monotonic()
-    _sweep(Path(tempfile.gettempdir()))
+    sweep(Path(tempfile.gettempdir()))
     with tempfile.TemporaryDirectory(prefix=f"{SCRATCH}{os.getpid()}-", ignore_cleanup_errors=True) as scratch:
         try:
             code, said = _run(task, Path(scratch))
@@ -137,14 +137,19 @@ def _deliver(run: Path, place: Path) -> None:
             raise
 
 
-def _sweep(folder: Path) -> None:
-    """Remove what executors left that were killed, once the runs in it are over."""
+def sweep(folder: Path) -> bool:
+    """Remove what executors left that are gone, once the runs in it are over; return whether nothing is left of them."""
+    clear = True
     for left in folder.glob(f"{SCRATCH}*-*"):
         owner = left.name.removeprefix(SCRATCH).partition("-")[0]
-        with suppress(OSError, ValueError):
-            pids = [int(owner), *([int((left / "pid").read_text())] if (left / "pid").exists() else [])]
-            if not any(Path(f"/proc/{pid}").exists() for pid in pids):
-                shutil.rmtree(left, ignore_errors=True)
+        if Path(f"/proc/{owner}").exists():
+            continue
+        run = left / "pid"
+        if run.exists() and Path(f"/proc/{run.read_text()}").exists():
+            clear = False
+        else:
+            shutil.rmtree(left, ignore_errors=True)
+    return clear
 
 
 def _result(task: Task, verdict: Verdict, headline: str, began: float, *, has_folder: bool = False) -> Delivered:

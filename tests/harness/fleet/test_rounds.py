@@ -15,7 +15,7 @@ from fencepost.harness.campaign.campaign import Campaign, Order
 from fencepost.harness.campaign.guidance import Guidance
 from fencepost.harness.fleet.fleet import AGAIN, Fleet
 from fencepost.harness.fleet.rounds import Round, saved_rounds
-from fencepost.harness.fleet.task import SCRATCH, Delivered, _deliver, _sweep, perform
+from fencepost.harness.fleet.task import SCRATCH, Delivered, _deliver, perform, sweep
 from fencepost.results.records.verdict import RunVerdict, Verdict
 from fencepost.results.store.store import Store
 from fencepost.results.store.tables import RUNS
@@ -152,8 +152,8 @@ def test_what_a_killed_executor_left_is_removed_once_its_run_is_over(tmp_path: P
         for each in (over, ending, ours):
             each.mkdir()
         (ending / "pid").write_text(str(running.pid))
-        _sweep(tmp_path)
+        assert not sweep(tmp_path)
         assert sorted(tmp_path.iterdir()) == sorted((ending, ours))
         running.communicate(b"\n")
-    _sweep(tmp_path)
+    assert sweep(tmp_path)
     assert list(tmp_path.iterdir()) == [ours]
