@@ -138,7 +138,7 @@ def _deliver(run: Path, place: Path) -> None:
 
 
 def sweep(folder: Path) -> bool:
-    """Remove what executors left that are gone, once the runs in it are over; return whether nothing is left of them."""
+    """Remove what executors left that are gone, once the runs in it are over; return whether nothing is left."""
     clear = True
     for left in folder.glob(f"{SCRATCH}*-*"):
         owner = left.name.removeprefix(SCRATCH).partition("-")[0]
