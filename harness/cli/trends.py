@@ -41,11 +41,14 @@ def trends(options: TrendsOptions) -> int:
             raise UsageError(str(error)) from error
     if options.base is not None and options.head is None:
         raise UsageError("--base is what --head is compared with: name the branch with --head")
+    if options.head is not None and options.rebuild:
+        raise UsageError("--head compares the runs themselves, and no kept days: leave --rebuild away")
     if options.head is not None and options.out is not None:
         raise UsageError("--head prints a comparison and writes no pages: leave --out away")
     arguments = ["--top", str(options.top), *scope(options.since, options.target)]
     arguments += ["--json"] if options.as_json else ["--markdown"] if options.markdown else []
     arguments += ["--out", str(options.out)] if options.out else []
+    arguments += ["--rebuild"] if options.rebuild else []
     arguments += ["--base", options.base] if options.base else []
     arguments += ["--head", options.head] if options.head else []
     if (found := _runs_in(options.store)) is not None:

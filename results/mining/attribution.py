@@ -3,7 +3,6 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from pyspark.ml.fpm import FPGrowth
 from pyspark.sql import Column, DataFrame, Window
 from pyspark.sql import functions as F
 
@@ -102,11 +101,10 @@ def attribution(runs: DataFrame, faults: DataFrame) -> DataFrame:
     without the first, and so on, at most 6; null for the rest, which have a part or a consequence of a cause. rank has
     the independent ones first, then all by z.
 
-    Pairs come of the frequent patterns among failed runs (FPGrowth). A pair is named if it is in fewer runs than
+    Pairs come of the frequent ones in failed runs. A pair is named if it is in fewer runs than
     either part, and if runs with both fail more often than runs with each part alone (p_value at most 0.01), so that
     a cause is not named again with each feature that is present by chance.
-    Sources: J. Han et al., Mining frequent patterns without candidate generation, 2000; the elimination of explained
-    runs: B. Liblit et al., Scalable statistical bug isolation, 2005.
+    Source of the elimination of explained runs: B. Liblit et al., Scalable statistical bug isolation, 2005.
     """
     # A hash stands for a stratum: numbers are grouped and joined several times, and faster than names.
     found = cells(runs, faults).select(F.xxhash64(*STRATUM).alias("stratum"), "features", "n", "x")
@@ -185,9 +183,13 @@ class _Best:
 
     def pairs(self) -> DataFrame:
         """Return the pairs that explain more than their parts, as `associated` has them; `causes` has their bits."""
-        baskets = self.counts.where("x > 0 and size(bits) > 1").select("bits", F.explode(F.sequence(F.lit(1), "x")))
-        patterns = FPGrowth(itemsCol="bits", minSupport=_SUPPORT).fit(baskets).freqItemsets.where("size(items) = 2")
-        pairs = patterns.select(F.array_sort("items").alias("causes"))
+        failed = self.counts.where("x > 0 and size(bits) > 1").select("bits", "x")
+        first = failed.select("bits", "x", F.explode("bits").alias("first"))
+        both = first.select("first", F.explode("bits").alias("second"), "x").where("first < second")
+        least = F.broadcast(failed.agg((_SUPPORT * F.sum("x")).alias("least")))
+        counts = both.groupBy("first", "second").agg(F.sum("x").alias("failures"))
+        frequent = counts.crossJoin(least).where("failures >= least")
+        pairs = frequent.select(F.array("first", "second").alias("causes"))
         there = _with_causes(self.counts, pairs.withColumn("wanted", _mask("causes")))
         # Three comparisons of a pair: with all other runs, and with the runs that have one of its parts.
         parts = self.counts.select("stratum", F.explode("bits").alias("bit"), "n", "x")

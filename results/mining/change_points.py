@@ -7,7 +7,7 @@ from pyspark.sql import Column, DataFrame, Window, WindowSpec
 from pyspark.sql import functions as F
 
 from fencepost.results.mining.formulas import log_gamma_of_count
-from fencepost.results.mining.identity import HARNESS, TEST, build_of, builds, counted, of_counted
+from fencepost.results.mining.identity import HARNESS, TEST, build_of, of_counted, ordered_builds
 from fencepost.results.mining.segments import PLACE, Gain, segmented
 
 PRIOR_OF_CHANGE = 1 / 5
@@ -22,34 +22,31 @@ _V = 0.5
 """The prior of the variance of ranks has the weight of 2 V timings of variance 1."""
 
 
-def change_points(
-    runs: DataFrame, sort: str, *, verdict: str = "violation", prior: float = PRIOR_OF_CHANGE
-) -> DataFrame:
-    """Return the builds of one sort (`identity.TARGET`, `HARNESS`) at which the rate of a verdict changed.
+def change_points(tests: DataFrame, builds: DataFrame, sort: str, *, prior: float = PRIOR_OF_CHANGE) -> DataFrame:
+    """Return the builds of one sort (`identity.TARGET`, `HARNESS`) at which the rate of violations changed.
+
+    `tests` and `builds` are those of each day, by `flakiness.verdicts_by_day` and `identity.builds_by_day`.
 
     Columns beside test, target, backend: build (the probable first one with the new rate), build_number,
     first_run_at, low_build and high_build (the interval that has it with 99 %), low_number and high_number,
     direction (`worse`, `better`), rate_before, rate_after, runs_before, runs_after (of the segments beside it) and
     certainty (log of the odds of change against none).
 
-    A violation is counted among passes and violations, the other verdicts among all runs. Builds are in the order of
-    their first run. With l(x, n) = ln B(x+a, n-x+b) - ln B(a, b), a segment is split where
-    l(left) + l(right) - l(all) + ln(prior / places) is greatest and above 0, and so are its parts; `prior` has the odds
-    that a history has a change, and its builds after the first one are the places for it.
+    Violations are counted among passes and violations. Builds are in the order of their first run. With
+    l(x, n) = ln B(x+a, n-x+b) - ln B(a, b), a segment is split where l(left) + l(right) - l(all) + ln(prior / places)
+    is greatest and above 0, and so are its parts; `prior` has the odds that a history has a change, and its builds
+    after the first one are the places for it.
     Source: change point analysis of Chromium's LUCI (a binomial model with a beta prior).
     """
-    of = F.when(F.col("verdict") == verdict, 1)
-    among = F.col("verdict").isin("pass", "violation") if verdict == "violation" else F.lit(True)
     on_builds = (
-        counted(runs)
-        .where(among)
-        .select(*TEST, _hash_of_build(sort), of.alias("hit"))
-        # The runs of a test are split next, so they are brought together before they are counted, not after.
+        tests.where("n > 0")
+        .select(*TEST, F.col("commit" if sort == HARNESS else "build").alias(_BUILD), "n", "x")
+        # The runs of a test are split next, so they are brought together before they are added up, not after.
         .repartition(*TEST)
         .groupBy(*TEST, _BUILD)
-        .agg(F.count("*").alias("n"), F.count("hit").alias("x"))
+        .agg(F.sum("n").alias("n"), F.sum("x").alias("x"))
     )
-    found = segmented(_numbered(on_builds, runs, sort), TEST, ("n", "x"), _of_rates(), prior, _both)
+    found = segmented(_numbered(on_builds, builds, sort), TEST, ("n", "x"), _of_rates(), prior, _both)
     before, after = (F.col(f"{side}.x") / F.col(f"{side}.n") for side in ("before", "after"))
     return found.select(
         *TEST,
@@ -63,7 +60,9 @@ def change_points(
     )
 
 
-def slow_downs(timings: DataFrame, runs: DataFrame, sort: str, *, timing: Sequence[str] = ("timing",)) -> DataFrame:
+def slow_downs(
+    timings: DataFrame, runs: DataFrame, builds: DataFrame, sort: str, *, timing: Sequence[str] = ("timing",)
+) -> DataFrame:
     """Return the builds at which a timing of a test became slower or faster.
 
     `timings` has the columns of runs that the store repeats in it, `seconds`, and those named in `timing`, which
@@ -98,7 +97,7 @@ def slow_downs(timings: DataFrame, runs: DataFrame, sort: str, *, timing: Sequen
             F.sum(F.log("seconds")).alias("logs"),
         )
     )
-    found = segmented(_numbered(on_builds, runs, sort), keys, ("n", "logs"), _of_ranks(), PRIOR_OF_SLOW_DOWN)
+    found = segmented(_numbered(on_builds, builds, sort), keys, ("n", "logs"), _of_ranks(), PRIOR_OF_SLOW_DOWN)
     before, after = (F.exp(F.col(f"{side}.logs") / F.col(f"{side}.n")) for side in ("before", "after"))
     return found.select(
         *keys,
@@ -120,9 +119,9 @@ def _hash_of_build(sort: str) -> Column:
     return F.xxhash64(build_of(sort)).alias(_BUILD)
 
 
-def _numbered(on_builds: DataFrame, runs: DataFrame, sort: str) -> DataFrame:
+def _numbered(on_builds: DataFrame, builds: DataFrame, sort: str) -> DataFrame:
     """Replace the hash of each build by build, build_number and first_run_at; leave out builds that are not known."""
-    order = builds(runs, sort).select("target", "build", "build_number", "first_run_at")
+    order = ordered_builds(builds, sort).select("target", "build", "build_number", "first_run_at")
     order = order.withColumn(_BUILD, F.xxhash64("build"))
     return on_builds.join(F.broadcast(order), ["target", _BUILD]).drop(_BUILD)
 

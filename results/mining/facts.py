@@ -18,7 +18,8 @@ from pyspark.sql import Column, DataFrame, SparkSession
 from pyspark.sql import functions as F
 
 from fencepost.results.mining.activity import basis, days, newest_failures, verdicts_by_day
-from fencepost.results.mining.identity import TEST, of_run
+from fencepost.results.mining.flakiness import outcomes_by_day
+from fencepost.results.mining.identity import TEST, builds_by_day, of_run
 from fencepost.results.mining.jobs import JOBS, Evidence, Job
 from fencepost.results.mining.per_test import (
     WEEK,
@@ -192,7 +193,8 @@ def _of_some(runs: DataFrame, tests: list[Row]) -> dict[str, Callable[[], DataFr
 
 def _quarantine(evidence: Evidence, flaky: list[Row]) -> DataFrame:
     runs = evidence.runs
-    return proposals(of_scenarios(runs).join(_named(runs.sparkSession, flaky), list(TEST), "left_semi"))
+    runs = of_scenarios(runs).join(_named(runs.sparkSession, flaky), list(TEST), "left_semi")
+    return proposals(outcomes_by_day(runs), builds_by_day(runs), runs)
 
 
 def _named(spark: SparkSession, tests: list[Row]) -> DataFrame:

@@ -18,7 +18,6 @@ from fencepost.results.mining.identity import (
     build_of,
     counted,
     failed,
-    is_last_attempt,
     is_retried_pass,
     of_run,
 )
@@ -53,8 +52,10 @@ _GRID = [
 """The points, with the logarithms that each test needs of them."""
 
 
-def flakiness(runs: DataFrame) -> DataFrame:
+def flakiness(tests: DataFrame, runs: DataFrame) -> DataFrame:
     """Return the scores of each test. Runs of healthy tests with a rate below 1 % of failures count as healthy.
+
+    `tests` are those of each day, by `verdicts_by_day` of the runs.
 
     Columns beside test, target, backend:
 
@@ -84,7 +85,7 @@ def flakiness(runs: DataFrame) -> DataFrame:
     Sources: flip rate and entropy: E. Kowalczyk et al., Modeling and ranking flaky tests at Apple, 2020; the mixture:
     M. Machalica et al., Probabilistic flakiness, Meta, 2020.
     """
-    tests = computed(_by_test(_by_build(_by_plan(runs))))
+    tests = computed(_by_test(_by_build(_by_plan(tests))))
     n, x = F.col("n"), F.col("x")
     verdicts, violations = F.col("verdicts"), F.col("violations")
     low, high = wilson(violations, verdicts)
@@ -126,21 +127,28 @@ def _state(decides: Column) -> Column:
     )
 
 
-def _by_plan(runs: DataFrame) -> DataFrame:
-    """Return the runs n and failures x of each plan on each build, with its pairs of neighbours in time.
+def verdicts_by_day(runs: DataFrame) -> DataFrame:
+    """Return what scores count of each test, build and plan on each day.
+
+    Columns beside date, test, target, backend: build, commit (that of the harness) and plan as hashes, n and x
+    (attempts with a verdict, and failures of them), pairs and flips (of neighbours in time on the day), opened (in the
+    row with the first verdict of the test on that day, 1 if it failed, else 0; else null), those of `_RUNS`, last_at,
+    and passed and failed: hashes of a run that passed, and of one that failed.
 
     An unknown build is no build that runs share: each run has one of its own, and the results of one report share one.
     """
-    order = Window.partitionBy(*TEST).orderBy("started_at", "run")
+    key = ("date", *TEST)
+    order = Window.partitionBy(*key).orderBy("started_at", "run")
     earlier = order.rowsBetween(Window.unboundedPreceding, -1)
     # All rows are sorted, so they hold numbers where those do: a hash of 64 bits stands for a text of any length.
     narrow = counted(runs).select(
-        *TEST,
+        *key,
         "started_at",
         F.xxhash64("run_id").alias("run"),
         F.when(build_of(TARGET).isNotNull(), F.xxhash64(build_of(TARGET)))
         .otherwise(F.xxhash64(F.coalesce("report", "run_id")))
         .alias("build"),
+        F.when(F.col("commit").isNotNull(), F.xxhash64("commit")).alias("commit"),
         of_run(F.when(build_of(TARGET).isNull(), 1)).alias("unknown_builds"),
         F.xxhash64("plan_hash").alias("plan"),
         failed().alias("failed"),
@@ -149,16 +157,49 @@ def _by_plan(runs: DataFrame) -> DataFrame:
         of_run(F.when(failed() == 1, 1)).alias("violations"),
         F.when(is_retried_pass(), 1).alias("retried_passes"),
     )
-    paired = narrow.withColumn("flip", F.col("failed") != F.last("failed", ignorenulls=True).over(earlier))
-    return paired.groupBy(*TEST, "build", "plan").agg(
+    before = narrow.withColumn("before", F.last("failed", ignorenulls=True).over(earlier))
+    paired = before.withColumns(
+        {
+            "flip": F.col("failed") != F.col("before"),
+            "first": F.when(F.col("before").isNull(), F.col("failed")),
+        }
+    )
+    return paired.groupBy(*key, "build", "commit", "plan").agg(
         F.count("failed").alias("n"),
         F.coalesce(F.sum("failed"), F.lit(0)).alias("x"),
         F.count("flip").alias("pairs"),
         F.count(F.when(F.col("flip"), 1)).alias("flips"),
+        F.max("first").alias("opened"),
         *(F.count(name).alias(name) for name in _RUNS),
         F.max("started_at").alias("last_at"),
         F.max(F.when(F.col("failed") == 0, F.col("run"))).alias("passed"),
         F.max(F.when(F.col("failed") == 1, F.col("run"))).alias("failed"),
+    )
+
+
+def _by_plan(tests: DataFrame) -> DataFrame:
+    """Return the sums of each plan on each build, with the pairs of neighbours of which each is on another day."""
+    # No later step moves the rows of a test again.
+    rows = tests.repartition(*TEST)
+    day = Window.partitionBy(*TEST, "date")
+    earlier = Window.partitionBy(*TEST).orderBy("date").rowsBetween(Window.unboundedPreceding, -1)
+    # The last verdict of a day is the first one, turned as often as verdicts flip.
+    closed = (F.max("opened").over(day) + F.sum("flips").over(day)) % 2
+    rows = rows.withColumn("closed", F.when(F.col("opened").isNotNull(), closed))
+    rows = rows.withColumn("before", F.last("closed", ignorenulls=True).over(earlier))
+    over_night = F.col("opened") != F.col("before")
+    return (
+        rows.withColumns(
+            {
+                "pairs": F.col("pairs") + over_night.isNotNull().cast("long"),
+                "flips": F.col("flips") + F.coalesce(over_night.cast("long"), F.lit(0)),
+            }
+        )
+        .groupBy(*TEST, "build", "plan")
+        .agg(
+            *(F.sum(name).alias(name) for name in ("n", "x", "pairs", "flips", *_RUNS)),
+            *(F.max(name).alias(name) for name in ("last_at", *_EXAMPLES)),
+        )
     )
 
 
@@ -272,23 +313,21 @@ def _with_posterior(tests: DataFrame) -> DataFrame:
     return tests.join(states, same).drop(*states.columns[: len(_EVIDENCE)])
 
 
-def halts(runs: DataFrame, *, days: int = 7) -> DataFrame:
+def halts(tests: DataFrame, *, days: int = 7) -> DataFrame:
     """Return how many runs of each test ended without proof, over periods of some days.
 
-    Columns beside test, target, backend: period (its first day), runs, and for `infrastructure` and `inconclusive` the
-    count, the rate and the ends of Wilson's 95 % interval: infrastructure, infrastructure_rate, infrastructure_low,
-    infrastructure_high and so on.
+    `tests` are those of each day. Columns beside test, target, backend: period (its first day), runs, and for
+    `infrastructure` and `inconclusive` the count, the rate and the ends of Wilson's 95 % interval: infrastructure,
+    infrastructure_rate, infrastructure_low, infrastructure_high and so on.
     """
-    day = F.datediff(F.to_date("started_at"), F.lit("1970-01-05").cast("date"))
+    day = F.datediff("date", F.lit("1970-01-05").cast("date"))
     period = F.date_add(F.lit("1970-01-05").cast("date"), (F.floor(day / days) * days).cast("int"))
     counts = (
-        counted(runs)
-        .where(is_last_attempt())
-        .groupBy(*TEST, period.alias("period"))
-        .agg(
-            F.count("*").alias("runs"),
-            *(F.count(F.when(F.col("verdict") == name, 1)).alias(name) for name in HALTS),
-        )
+        tests.groupBy(*TEST, period.alias("period"))
+        .agg(F.sum("verdicts").alias("verdicts"), *(F.sum(name).alias(name) for name in HALTS))
+        .withColumn("runs", F.col("verdicts") + reduce(operator.add, map(F.col, HALTS)))
+        .where("runs > 0")
+        .select(*TEST, "period", "runs", *HALTS)
     )
     for name in HALTS:
         low, high = wilson(F.col(name), F.col("runs"))

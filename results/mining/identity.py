@@ -53,19 +53,23 @@ def build_of(sort: str) -> Column:
     return F.col("commit") if sort == HARNESS else F.coalesce("build", "release")
 
 
-def builds(runs: DataFrame, sort: str) -> DataFrame:
-    """Return the builds of each target in the order in which they first ran.
+def builds_by_day(runs: DataFrame) -> DataFrame:
+    """Return the builds of each day: date, target, build, release, commit, target_commit and first_at."""
+    columns = ("date", "target", build_of(TARGET).alias("build"), "release", "commit", "target_commit")
+    # Only what is compared here is no text: Spark sorts all rows for an aggregate that holds text.
+    return runs.groupBy(*columns).agg(F.min("started_at").alias("first_at"))
+
+
+def ordered_builds(builds: DataFrame, sort: str) -> DataFrame:
+    """Return the builds of each target in the order in which they first ran, of those of each day (`builds_by_day`).
 
     Columns: target, build, build_number (from 1), first_run_at, release, commit (of the sort; null if not known).
     """
-    commit = F.col("commit") if sort == HARNESS else F.col("target_commit")
+    build, commit = (F.col(name) for name in (("commit", "commit") if sort == HARNESS else ("build", "target_commit")))
     first = (
-        runs.withColumn("build", build_of(sort))
-        .where("build is not null")
-        .groupBy("target", "build")
-        .agg(
-            F.min("started_at").alias("first_run_at"), F.min("release").alias("release"), F.min(commit).alias("commit")
-        )
+        builds.where(build.isNotNull())
+        .groupBy("target", build.alias("build"))
+        .agg(F.min("first_at").alias("first_run_at"), F.min("release").alias("release"), F.min(commit).alias("commit"))
     )
     order = Window.partitionBy("target").orderBy("first_run_at", "build")
     return first.select(

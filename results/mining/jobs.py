@@ -3,10 +3,11 @@
 Nothing here sets the master or anything else of the Spark cluster: what starts the session does.
 """
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
+from enum import Enum
 from typing import Final
 
 from py4j.protocol import Py4JError
@@ -21,13 +22,16 @@ from fencepost.results.mining.change_points import change_points, slow_downs
 from fencepost.results.mining.coverage import coverage, reached
 from fencepost.results.mining.flakiness import flakiness, halts
 from fencepost.results.mining.identity import HARNESS, TARGET
+from fencepost.results.mining.kept import DAILY, Days
+from fencepost.results.mining.launch import LARGE
 from fencepost.results.mining.quarantine import proposals
 from fencepost.results.mining.signatures import signatures
 from fencepost.results.mining.times import latencies, outliers, times
 from fencepost.results.mining.together import failing_together
 from fencepost.results.store.errors import DamagedStore
+from fencepost.results.store.kept_days import KeptDays, by_day
 from fencepost.results.store.store import Store
-from fencepost.results.store.tables import Table, table
+from fencepost.results.store.tables import RUNS, Table, table
 
 ExpectedRule = tuple[str, str, str]
 """The id of a rule, the rule in words, and a target that owes it."""
@@ -47,14 +51,19 @@ class Scope:
 
     def of(self, frame: DataFrame) -> DataFrame:
         """Return the rows of a table of runs that are in the scope."""
-        if self.target is not None:
-            frame = frame.where(F.col("target") == self.target)
-        if self.test is not None:
-            frame = frame.where(F.col("test") == self.test)
+        frame = self.of_names(frame)
         if self.since is not None:
             # The day comes first, because Spark then opens only the files of those days.
             frame = frame.where(F.col("date") >= F.lit(self.since.astimezone(UTC).date()))
             frame = frame.where(F.col("started_at") >= F.lit(self.since))
+        return frame
+
+    def of_names(self, frame: DataFrame) -> DataFrame:
+        """Return the rows that are of the target and of the test, if the frame has tests."""
+        if self.target is not None:
+            frame = frame.where(F.col("target") == self.target)
+        if self.test is not None and "test" in frame.columns:
+            frame = frame.where(F.col("test") == self.test)
         return frame
 
 
@@ -70,26 +79,65 @@ class Evidence:
     requirements: DataFrame
     catalogue: DataFrame
     scope: Scope
+    kept: Mapping[str, DataFrame] = field(default_factory=dict)
+    """What was made of each day (`DAILY`) and kept in the store; what is not here is made when it is used."""
+
+    def daily(self, name: str) -> DataFrame:
+        """Return what is made of each day: an entry of `DAILY`."""
+        if name in self.kept:
+            return self.kept[name]
+        return DAILY[name].make(*(getattr(self, table) for table in DAILY[name].sources))
 
 
-_TABLES: Final = tuple(field.name for field in fields(Evidence) if field.name not in ("catalogue", "scope"))
+_TABLES: Final = ("runs", "findings", "faults", "timings", "latencies", "requirements")
+
+
+class Keep(Enum):
+    """Whether what is made of each day is kept in the store: not at all, once, or made anew."""
+
+    NOT, ONCE, ANEW = "not", "once", "anew"
+
+
+REBUILD: Final = "make anew what the store keeps of each day"
+
+
+def keep(store: Store, *, anew: bool) -> Keep:
+    """Return whether to keep days of a store: all made anew if that is asked for, else if there are many runs.
+
+    Of few runs Spark plans longer than it reads. Raise StoreError.
+    """
+    return Keep.ANEW if anew else Keep.ONCE if store.rows(RUNS) >= LARGE else Keep.NOT
 
 
 def read_evidence(
-    spark: SparkSession, store: Store, scope: Scope, expected_rules: Iterable[ExpectedRule] = ()
+    spark: SparkSession,
+    store: Store,
+    scope: Scope,
+    expected_rules: Iterable[ExpectedRule] = (),
+    keep: Keep = Keep.NOT,
 ) -> Evidence:
     """Read the tables of a store. The catalogue has `expected_rules`, and all rules that the runs name.
 
     Raise StoreError.
     """
-    tables = {name: scope.of(spark_frame(spark, store, table(name))) for name in _TABLES}
+    files = {name: store.files(table(name)) for name in _TABLES}
+    tables = {name: scope.of(_frame(spark, store, table(name), files[name])) for name in _TABLES}
     # In two steps: Spark sorts all rows for an aggregate that holds text, but the first one has none.
     worded = tables["requirements"].groupBy("rule", "target", "says").agg(F.max("started_at").alias("started_at"))
     named = worded.groupBy("rule", "target").agg(F.max_by("says", "started_at").alias("says"))
     expected = spark.createDataFrame(list(expected_rules), "rule string, says string, target string")
     both = named.select("rule", "says", "target").union(expected)
     catalogue = both.groupBy("rule", "target").agg(F.max("says").alias("says"))
-    return Evidence(**tables, catalogue=catalogue, scope=scope)
+    evidence = Evidence(**tables, catalogue=catalogue, scope=scope)
+    if keep is Keep.NOT:
+        return evidence
+
+    def read(name: str, of_days: Sequence[str]) -> DataFrame:
+        return _frame(spark, store, table(name), of_days)
+
+    days = Days(spark, store, {name: by_day(each) for name, each in files.items()}, read, scope.since)
+    kept = {name: scope.of_names(days.frame(name, anew=keep is Keep.ANEW)) for name in DAILY}
+    return replace(evidence, kept=kept)
 
 
 def spark_schema(table: Table) -> StructType:
@@ -104,8 +152,11 @@ def spark_frame(spark: SparkSession, store: Store, table: Table) -> DataFrame:
     does not for a file without a byte, StoreError.
     """
     # Spark's own `delta` format needs jars that exist for some of its releases only.
+    return _frame(spark, store, table, store.files(table))
+
+
+def _frame(spark: SparkSession, store: Store, table: Table, files: Sequence[str]) -> DataFrame:
     schema = spark_schema(table)
-    files = store.files(table)
     if not files:
         return spark.createDataFrame([], schema)
     # Without the schema Spark would read the end of each file to infer it.
@@ -122,25 +173,29 @@ def naming_damage(store: Store) -> Iterator[None]:
         for name in _TABLES:
             if found := store.damaged(table(name)):
                 raise DamagedStore(name, found) from error
+        for name, daily in DAILY.items():
+            kept = KeptDays(store, name, daily.version).table
+            if found := store.damaged(kept):
+                raise DamagedStore(f"{kept.name} (--rebuild makes it anew)", found) from error
         raise
 
 
 Job = Callable[[Evidence], DataFrame]
 JOBS: Final[Mapping[str, Job]] = {
-    "flakiness": lambda of: flakiness(of.runs),
-    "halts": lambda of: halts(of.runs),
-    "change_points": lambda of: change_points(of.runs, TARGET),
-    "harness_changes": lambda of: change_points(of.runs, HARNESS),
-    "slow_downs": lambda of: slow_downs(of.timings, of.runs, TARGET),
+    "flakiness": lambda of: flakiness(of.daily("verdicts"), of.runs),
+    "halts": lambda of: halts(of.daily("verdicts")),
+    "change_points": lambda of: change_points(of.daily("verdicts"), of.daily("builds"), TARGET),
+    "harness_changes": lambda of: change_points(of.daily("verdicts"), of.daily("builds"), HARNESS),
+    "slow_downs": lambda of: slow_downs(of.timings, of.runs, of.daily("builds"), TARGET),
     "attribution": lambda of: attribution(of.runs, of.faults),
     "attribution_by_test": lambda of: attribution_by_test(of.runs, of.faults),
     "signatures": lambda of: signatures(of.findings, of.faults, of.runs, of.scope.now),
     "together": lambda of: failing_together(of.runs),
-    "quarantine": lambda of: proposals(of.runs),
-    "coverage": lambda of: coverage(of.requirements, of.runs, of.catalogue),
-    "reached": lambda of: reached(of.faults, of.runs),
-    "times": lambda of: times(of.timings, of.runs),
-    "latencies": lambda of: latencies(of.latencies, of.runs),
+    "quarantine": lambda of: proposals(of.daily("verdicts"), of.daily("builds"), of.runs),
+    "coverage": lambda of: coverage(of.daily("rules"), of.runs, of.catalogue),
+    "reached": lambda of: reached(of.daily("hits")),
+    "times": lambda of: times(of.daily("times")),
+    "latencies": lambda of: latencies(of.daily("latencies")),
     "outliers": lambda of: outliers(of.timings, of.runs),
 }
 """The jobs by the names of their results."""

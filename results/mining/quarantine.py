@@ -4,7 +4,7 @@ from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
 from fencepost.results.mining.change_points import change_points
-from fencepost.results.mining.flakiness import flakiness
+from fencepost.results.mining.flakiness import flakiness, verdicts_by_day
 from fencepost.results.mining.identity import TARGET, TEST
 
 LEAST_FLAKY = 0.95
@@ -22,11 +22,11 @@ def of_scenarios(runs: DataFrame) -> DataFrame:
 
 def broken(runs: DataFrame) -> DataFrame:
     """Return the tests that are broken: test, target, backend. They have no place in a quarantine."""
-    return flakiness(runs).where("state = 'broken'").select(*TEST)
+    return flakiness(verdicts_by_day(runs), runs).where("state = 'broken'").select(*TEST)
 
 
-def proposals(runs: DataFrame) -> DataFrame:
-    """Return the tests to propose.
+def proposals(tests: DataFrame, builds: DataFrame, runs: DataFrame) -> DataFrame:
+    """Return the tests to propose; `tests` and `builds` are those of each day.
 
     A test is proposed if it is flaky with 95 %, broken with less than 1 %, nondeterminism is proven (one plan both
     passed and failed on one build), and its newest change of the target, if one is as much as suspected, is not
@@ -34,11 +34,11 @@ def proposals(runs: DataFrame) -> DataFrame:
     of chaos. Columns: test, target, backend,
     failure_rate, rate_low, rate_high, passed_run, failed_run.
     """
-    changes = change_points(runs, TARGET, prior=SUSPECTED)
+    changes = change_points(tests, builds, TARGET, prior=SUSPECTED)
     newest = changes.groupBy(*TEST).agg(F.max_by("direction", "build_number").alias("direction"))
     sure = (F.col("flaky") >= LEAST_FLAKY) & (F.col("broken") <= MOST_BROKEN) & (F.col("state") == "flaky")
     return (
-        flakiness(runs)
+        flakiness(tests, runs)
         .where(sure & (F.col("unstable_plans") > 0))
         .join(newest, list(TEST), "left")
         .where("direction is null or direction = 'better'")

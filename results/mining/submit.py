@@ -14,7 +14,7 @@ from typing import Any
 
 from pyspark.sql import SparkSession
 
-from fencepost.results.mining.jobs import JOBS, Scope, naming_damage, read_evidence
+from fencepost.results.mining.jobs import JOBS, REBUILD, Scope, keep, naming_damage, read_evidence
 from fencepost.results.store.errors import DamagedStore, NewerStore, NotAStore, StoreError
 from fencepost.results.store.store import Store
 
@@ -35,6 +35,7 @@ def main(argv: Sequence[str]) -> int:
     parser.add_argument(
         "--only", action="append", choices=sorted(JOBS), metavar="JOB", help="only this job; repeatable"
     )
+    parser.add_argument("--rebuild", action="store_true", help=REBUILD)
     try:
         given = parser.parse_args(argv)
         store = Store.open(given.store)
@@ -49,7 +50,8 @@ def main(argv: Sequence[str]) -> int:
         if _exists(spark, out):
             return _say(f"{out} is there already: give a new folder with --out", WRONG_USAGE)
         with naming_damage(store):
-            evidence = read_evidence(spark, store, Scope(datetime.now(UTC), given.since, given.target))
+            scope = Scope(datetime.now(UTC), given.since, given.target)
+            evidence = read_evidence(spark, store, scope, keep=keep(store, anew=given.rebuild))
             # It makes the output folder, so not before the store is known to be readable.
             spark.sparkContext.setCheckpointDir(f"{out}/{CHECKPOINTS}")
             for name in given.only or JOBS:

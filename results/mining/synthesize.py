@@ -133,6 +133,17 @@ def synthesize(store: Store, truth: Truth, seed: int) -> int:
     return truth.tests * truth.builds * truth.runs_per_build
 
 
+def add_day(store: Store, truth: Truth, seed: int, most: int) -> int:
+    """Add results on the next build to a store, on a day of their own, at most so many; return their number."""
+    rng = np.random.default_rng(seed + 2)
+    added = pa.array([], pa.string())
+    for table, rows in _of_build(truth, truth.builds + 1, rng):
+        if table is RUNS:
+            added = rows["run_id"].slice(0, most)
+        write_deltalake(store.at(table), rows.filter(pc.is_in(rows["run_id"], added)), mode="append")
+    return len(added)
+
+
 def _of_build(truth: Truth, build: int, rng: np.random.Generator) -> Iterator[tuple[Table, pa.Table]]:
     """Yield the rows of the runs on one build: each of its jobs runs all tests once."""
     tests, jobs = truth.tests, truth.runs_per_build

@@ -1,6 +1,6 @@
 """Phases, reactions of the cluster and latencies, by build, with the runs that stand out."""
 
-from pyspark.sql import DataFrame, Window
+from pyspark.sql import Column, DataFrame, Window
 from pyspark.sql import functions as F
 
 from fencepost.results.mining.computed import computed
@@ -14,14 +14,17 @@ _BUCKETS = 4
 """The buckets of a histogram for each doubling, as in the table `latencies`."""
 
 
-def times(timings: DataFrame, runs: DataFrame) -> DataFrame:
-    """Return the durations of each timing by target, backend and build.
+_KEY = ("target", "backend", "build", "timing", "fault_kind")
+_LATENCY = ("target", "backend", "build", "operation", "outcome", "during")
 
-    Columns: target, backend, build, timing, fault_kind, times, unseen (those without an end), median_s, p95_s,
-    longest_s, longest_run. Quantiles are within 19 % of their value: durations are counted in four buckets for each
-    doubling, so that days are merged by adding counts.
+
+def times_by_day(timings: DataFrame, runs: DataFrame) -> DataFrame:
+    """Return the durations of each timing on each build and day, counted in four buckets for each doubling.
+
+    Columns beside date, target, backend, build, timing, fault_kind: bucket (null for those without an end), operations,
+    seconds (the longest), longest_run (null unless it is the longest of all buckets of its key).
     """
-    key = ("target", "backend", "build", "timing", "fault_kind")
+    key = ("date", *_KEY)
     rows = of_counted(timings.withColumn("build", build_of(TARGET)).select(*key, "run_id", "seconds"), runs)
     # Null, as `greatest` is not, for a timing without an end.
     measured = F.when(F.col("seconds").isNotNull(), F.greatest("seconds", F.lit(1e-6)))
@@ -30,48 +33,62 @@ def times(timings: DataFrame, runs: DataFrame) -> DataFrame:
         F.count("*").alias("operations"), F.max("seconds").alias("seconds")
     )
     buckets = computed(buckets)
-    ends = buckets.groupBy(*key).agg(
+    # Spark sorts all rows for an aggregate that holds text: so the longest is found first, and then its run.
+    longest = buckets.groupBy(*key).agg(F.max("seconds").alias("seconds")).where("seconds is not null")
+    places = longest.select(*(F.col(each).alias(f"of_{each}") for each in (*key, "seconds")))
+
+    def same(frame: DataFrame, other: DataFrame) -> list[Column]:
+        return [frame[each].eqNullSafe(other[f"of_{each}"]) for each in (*key, "seconds")]
+
+    there = rows.join(F.broadcast(places), same(rows, places))
+    found = F.broadcast(there.groupBy(*places.columns).agg(F.max("run_id").alias("longest_run")))
+    return buckets.join(found, same(buckets, found), "left").drop(*places.columns)
+
+
+def times(daily: DataFrame) -> DataFrame:
+    """Return the durations of each timing by target, backend and build, from those of each day (`times_by_day`).
+
+    Columns: target, backend, build, timing, fault_kind, times, unseen (those without an end), median_s, p95_s,
+    longest_s, longest_run. Quantiles are within 19 % of their value.
+    """
+    ends = daily.groupBy(*_KEY).agg(
         F.coalesce(F.sum(F.when(F.col("bucket").isNull(), F.col("operations"))), F.lit(0)).alias("unseen"),
-        F.max("seconds").alias("seconds"),
+        F.max(F.when(F.col("longest_run").isNotNull(), F.struct("seconds", "longest_run"))).alias("longest"),
     )
-    ends = _with_longest_run(ends, rows, key)
-    quantiles = _quantiles(buckets.where("bucket is not null"), key, {"median_s": 0.5, "p95_s": 0.95})
-    same = [quantiles[each].eqNullSafe(ends[each]) for each in key]
+    quantiles = _quantiles(daily.where("bucket is not null"), _KEY, {"median_s": 0.5, "p95_s": 0.95})
+    same = [quantiles[each].eqNullSafe(ends[each]) for each in _KEY]
     return quantiles.join(ends, same).select(
-        *(quantiles[each] for each in key),
+        *(quantiles[each] for each in _KEY),
         F.col("operations").alias("times"),
         "unseen",
         "median_s",
         "p95_s",
-        F.col("seconds").alias("longest_s"),
-        F.col("run_id").alias("longest_run"),
+        F.col("longest.seconds").alias("longest_s"),
+        "longest.longest_run",
     )
 
 
-def _with_longest_run(ends: DataFrame, rows: DataFrame, key: tuple[str, ...]) -> DataFrame:
-    """Add the column run_id: the run that took the `seconds` of its key; of several ones the last by its id."""
-    places = ends.select(*(F.col(each).alias(f"of_{each}") for each in (*key, "seconds")))
-    *of_key, _ = places.columns
-    here = [F.col(each).eqNullSafe(F.col(f"of_{each}")) for each in (*key, "seconds")]
-    found = rows.join(F.broadcast(places), here).groupBy(*of_key).agg(F.max("run_id").alias("run_id"))
-    return ends.join(F.broadcast(found), here[:-1], "left").drop(*of_key)
-
-
-def latencies(histograms: DataFrame, runs: DataFrame) -> DataFrame:
-    """Return the latencies of operations by target, backend and build, while faults are at work and otherwise.
-
-    Columns: target, backend, build, operation, outcome, during, operations, mean_s, p50_s, p99_s.
+def latencies_by_day(histograms: DataFrame, runs: DataFrame) -> DataFrame:
+    """Return the histograms of latencies on each day: date, the columns that `latencies` has, bucket, operations,
+    seconds.
     """
-    key = ("target", "backend", "build", "operation", "outcome", "during")
     rows = of_counted(histograms.withColumn("build", build_of(TARGET)), runs)
-    buckets = rows.groupBy(*key, "bucket").agg(
+    return rows.groupBy("date", *_LATENCY, "bucket").agg(
         F.sum("operations").alias("operations"), F.sum("seconds").alias("seconds")
     )
-    means = buckets.groupBy(*key).agg((F.sum("seconds") / F.sum("operations")).alias("mean_s"))
-    quantiles = _quantiles(buckets, key, {"p50_s": 0.5, "p99_s": 0.99})
-    same = [quantiles[each].eqNullSafe(means[each]) for each in key]
+
+
+def latencies(daily: DataFrame) -> DataFrame:
+    """Return the latencies of operations by target, backend and build, while faults are at work and otherwise.
+
+    `daily` are those of each day, by `latencies_by_day`. Columns: target, backend, build, operation, outcome, during,
+    operations, mean_s, p50_s, p99_s.
+    """
+    means = daily.groupBy(*_LATENCY).agg((F.sum("seconds") / F.sum("operations")).alias("mean_s"))
+    quantiles = _quantiles(daily, _LATENCY, {"p50_s": 0.5, "p99_s": 0.99})
+    same = [quantiles[each].eqNullSafe(means[each]) for each in _LATENCY]
     return quantiles.join(means, same).select(
-        *(quantiles[each] for each in key), "operations", "mean_s", "p50_s", "p99_s"
+        *(quantiles[each] for each in _LATENCY), "operations", "mean_s", "p50_s", "p99_s"
     )
 
 
@@ -105,7 +122,8 @@ def outliers(timings: DataFrame, runs: DataFrame) -> DataFrame:
 def _quantiles(buckets: DataFrame, key: tuple[str, ...], shares: dict[str, float]) -> DataFrame:
     """Return the quantiles in seconds, each as the middle of its bucket (on the logarithmic scale)."""
     family = Window.partitionBy(*key)
-    cumulated = buckets.withColumns(
+    counts = buckets.groupBy(*key, "bucket").agg(F.sum("operations").alias("operations"))
+    cumulated = counts.withColumns(
         {"up_to": F.sum("operations").over(family.orderBy("bucket")), "all": F.sum("operations").over(family)}
     )
     middle = F.pow(F.lit(2.0), (F.col("bucket") + 0.5) / _BUCKETS) / 1e6

@@ -16,7 +16,7 @@ from pyspark.sql import SparkSession
 from fencepost.results.mining import branches_in_words, summary
 from fencepost.results.mining.branches import NoRuns, compare
 from fencepost.results.mining.facts import Facts, collect
-from fencepost.results.mining.jobs import Scope, naming_damage, read_evidence, spark_frame
+from fencepost.results.mining.jobs import REBUILD, Keep, Scope, keep, naming_damage, read_evidence, spark_frame
 from fencepost.results.mining.launch import start_session
 from fencepost.results.mining.pages.folder import NotOurs, check_folder
 from fencepost.results.mining.pages.write import write_pages
@@ -47,7 +47,8 @@ def main(argv: Sequence[str], *, progress: Progress = lambda part: None) -> int:
             with naming_damage(store):
                 if arguments.head is not None:
                     return _compare(spark, store, scope, arguments)
-                evidence = read_evidence(spark, store, scope, [(rule, says, target) for rule, says, target in rules])
+                owed = [(rule, says, target) for rule, says, target in rules]
+                evidence = read_evidence(spark, store, scope, owed, _kept(store, arguments))
                 facts = collect(evidence, arguments.name or arguments.store, progress)
         except BaseException:
             spark.stop()  # else it is stopped while the pages are written
@@ -70,6 +71,13 @@ def main(argv: Sequence[str], *, progress: Progress = lambda part: None) -> int:
     if arguments.out is not None and not arguments.json:
         print(f"\npage: {arguments.out / 'index.html'}")
     return 0
+
+
+def _kept(store: Store, arguments: argparse.Namespace) -> Keep:
+    """Return whether days are kept: not of a temporary store, nor where Spark plans longer than it reads."""
+    if arguments.name is not None or arguments.test is not None:
+        return Keep.NOT
+    return keep(store, anew=arguments.rebuild)
 
 
 def _compare(spark: SparkSession, store: Store, scope: Scope, arguments: argparse.Namespace) -> int:
@@ -117,6 +125,7 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--head", help="say which failures of this branch, build or commit its base has as well")
     parser.add_argument("--top", type=int, default=10, help="tests of each kind that are printed")
     parser.add_argument("--rules", type=Path, help="a JSON file: the rules that targets owe, [[rule, says, target]]")
+    parser.add_argument("--rebuild", action="store_true", help=REBUILD)
     parser.add_argument("--out", type=Path, help="the folder for the pages")
     form = parser.add_mutually_exclusive_group()
     form.add_argument("--json", action="store_true", help="print JSON")

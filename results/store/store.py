@@ -190,6 +190,26 @@ class Store:
                     f"{table.version}: use a newer fencepost"
                 )
 
+    def make(self, table: Table, schema: Any, partitions: Sequence[str]) -> None:
+        """Make a table, unless it is there. Raise StoreError."""
+        if self.has(table):
+            return
+        with self._errors():
+            try:
+                DeltaTable.create(
+                    self.at(table),
+                    schema=schema,
+                    mode="ignore",
+                    partition_by=list(partitions),
+                    name=table.name,
+                    description=table.about,
+                    configuration={VERSION: str(table.version)},
+                    raise_if_key_not_exists=False,
+                )
+            except CommitFailedError:
+                if not self.has(table):  # else another process made it meanwhile
+                    raise
+
     def _prepare(self, table: Table) -> None:
         """Make the table, or add the columns that it lacks."""
 
@@ -201,21 +221,7 @@ class Store:
                     newest.alter.add_columns([_delta_field(field) for field in fields])
                 newest.alter.set_table_properties({VERSION: str(table.version)}, raise_if_not_exists=False)
 
-        if not self.has(table):
-            try:
-                DeltaTable.create(
-                    self.at(table),
-                    schema=table.schema,
-                    mode="ignore",
-                    partition_by=["date"],
-                    name=table.name,
-                    description=table.about,
-                    configuration={VERSION: str(table.version)},
-                    raise_if_key_not_exists=False,
-                )
-            except CommitFailedError:
-                if not self.has(table):  # else another process made it meanwhile
-                    raise
+        self.make(table, table.schema, ["date"])
         self.commit(table, extend)
 
     def _foreign(self) -> str:

@@ -97,6 +97,9 @@ class TrendsOptions(CommandOptions):
         str | None,
         typer.Option(metavar="BRANCH", help="Compare the newest build of this branch, or this build or commit."),
     ] = None
+    rebuild: Annotated[
+        bool, typer.Option("--rebuild", help="Make anew what a large store keeps of each day, and keep it.")
+    ] = False
     as_json: Json = False
     markdown: Annotated[bool, typer.Option("--markdown", help="Print Markdown, for the summary of a CI job.")] = False
     out: Annotated[

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import argparse
 import json
+import resource
 import shutil
 import subprocess
 import sys
@@ -27,13 +28,15 @@ from rich.console import Console
 from rich.table import Table
 
 from fencepost.harness.publishing.folders import find
-from fencepost.results.mining.synthesize import TRUTH, Truth, make_truth, name, synthesize
+from fencepost.results.mining.synthesize import TRUTH, Truth, add_day, make_truth, name, synthesize
 from fencepost.results.store.store import Store
 from fencepost.results.store.tables import FAULTS, RUNS
 from tests.bench.mining import numpy_scores
 
 NUMPY_MOST = 3_000_000
 """Results above which numpy is left out: it holds all of them."""
+ON_TOP = 100_000
+"""Results of the day that is added."""
 FOLDERS = 100
 """Run folders whose way to pages is measured."""
 WITHIN = 2
@@ -225,6 +228,32 @@ def folders_to_pages(runs: Path) -> Iterator[tuple[str, float]]:
             yield name, time.monotonic() - began
 
 
+def on_top(place: Path, truth: Truth, seed: int, scratch: Path) -> Iterator[tuple[str, float, float]]:
+    """Mine a copy of a store to pages, add a day, and mine it again with and without what was kept of the other days.
+
+    Yield what was done, with its seconds and processor seconds. Both ways have to say the same of the day.
+    """
+    copy, said = scratch / "on-top", dict[str, str]()
+    shutil.copytree(place, copy)
+    rebuild, added = "all days to pages", "the day on top of them to pages"
+    steps = {rebuild: ["--rebuild"], added: [], f"{rebuild}, with the day": ["--rebuild"]}
+    for step, arguments in steps.items():
+        if step == added:
+            number = add_day(Store.open(str(copy)), truth, seed, ON_TOP)
+            yield f"{number:,} results added", 0.0, 0.0
+        pages = scratch / "pages"
+        began, before = time.monotonic(), resource.getrusage(resource.RUSAGE_CHILDREN)
+        command = [sys.executable, "-m", "fencepost.harness.cli", "trends", str(copy), "--out", str(pages), *arguments]
+        subprocess.run(command, check=True, stdout=subprocess.DEVNULL)
+        after = resource.getrusage(resource.RUSAGE_CHILDREN)
+        spent = after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
+        yield step, time.monotonic() - began, spent
+        said[step] = (pages / "trends.json").read_text()
+    _, with_kept, without = said.values()
+    if with_kept != without:
+        raise SystemExit("what was kept of the days changes what the pages say")
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(prog="make bench-mining", description="Truth and figures of the mining jobs.")
     parser.add_argument("--results", type=int, default=1_000_000)
@@ -261,6 +290,8 @@ def main() -> None:
         table.add_row("all", *(f"{each:.1f}" for each in sums))
         table.add_row("most memory, GB", f"{spark.memory:.1f}", f"{duck.memory:.1f}", "", "")
         console.print(table)
+        for step, seconds, processor in on_top(place, truth, given.seed, Path(scratch)):
+            console.print(f"{step}: {seconds:.1f} s, {processor:.1f} s of processor time")
         own = accuracy(Path(scratch) / "spark", truth)
         beside: dict[str, Score] = {}
         if results <= NUMPY_MOST:

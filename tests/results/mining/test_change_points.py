@@ -5,10 +5,11 @@ from collections.abc import Sequence
 from typing import Any
 
 import pytest
-from pyspark.sql import SparkSession
+from pyspark.sql import DataFrame, SparkSession
 
 from fencepost.results.mining.change_points import change_points, slow_downs
-from fencepost.results.mining.identity import HARNESS, TARGET
+from fencepost.results.mining.flakiness import verdicts_by_day
+from fencepost.results.mining.identity import HARNESS, TARGET, builds_by_day
 from fencepost.results.store.tables import RUNS, TIMINGS
 from tests.results.mining.frames import frame, verdicts
 
@@ -24,6 +25,14 @@ def history(test: str, failures: Sequence[int], runs: int = 20, **columns: Any) 
     ]
 
 
+def _changes(runs: DataFrame, sort: str) -> DataFrame:
+    return change_points(verdicts_by_day(runs), builds_by_day(runs), sort)
+
+
+def _slow_downs(timings: DataFrame, runs: DataFrame) -> DataFrame:
+    return slow_downs(timings, runs, builds_by_day(runs), TARGET)
+
+
 def test_the_breaking_build_is_named_with_its_interval(spark: SparkSession) -> None:
     rows = [
         *history("healthy", [0] * 10),
@@ -34,7 +43,7 @@ def test_the_breaking_build_is_named_with_its_interval(spark: SparkSession) -> N
     ]
     # All tests run on the first build before any runs on the next one.
     rows.sort(key=lambda row: str(row["build"]))
-    found = change_points(frame(spark, RUNS, rows), TARGET).orderBy("test", "build_number").collect()
+    found = _changes(frame(spark, RUNS, rows), TARGET).orderBy("test", "build_number").collect()
     assert [(row["test"], row["build"], row["low_build"], row["high_build"], row["direction"]) for row in found] == [
         ("broken at 3, mended at 7", "b03", "b03", "b03", "worse"),
         ("broken at 3, mended at 7", "b07", "b07", "b07", "better"),
@@ -66,19 +75,19 @@ def test_the_same_evidence_splits_a_short_history_and_not_a_long_one(spark: Spar
         *history("40 builds of 1 run", failures, runs=1),
     ]
     rows.sort(key=lambda row: str(row["build"]))
-    found = change_points(frame(spark, RUNS, rows), TARGET).collect()
+    found = _changes(frame(spark, RUNS, rows), TARGET).collect()
     assert [(row["test"], row["build"]) for row in found] == [("2 builds of 20 runs", "b02")]
 
 
 def test_a_change_of_the_harness_is_not_taken_for_one_of_the_target(spark: SparkSession) -> None:
     rows = [
         *verdicts("p" * 30, build="b1", commit="c1"),
-        *verdicts("i" * 30, build="b1", commit="c2"),
+        *verdicts("v" * 30, build="b1", commit="c2"),
     ]
     runs = frame(spark, RUNS, rows)
-    of_harness = change_points(runs, HARNESS, verdict="infrastructure").collect()
+    of_harness = _changes(runs, HARNESS).collect()
     assert [(row["build"], row["rate_after"]) for row in of_harness] == [("c2", 1)]
-    assert change_points(runs, TARGET, verdict="infrastructure").isEmpty()
+    assert _changes(runs, TARGET).isEmpty()
 
 
 def test_a_slower_phase_is_a_change_and_one_outlier_is_none(spark: SparkSession) -> None:
@@ -88,7 +97,7 @@ def test_a_slower_phase_is_a_change_and_one_outlier_is_none(spark: SparkSession)
         slow = row["build"] >= "b05"
         for timing, seconds in (("failover", 3.0 if slow else 2.0), ("start", 90.0 if number == 40 else 1.0)):
             timings.append({**row, "row": len(timings), "timing": timing, "seconds": seconds + number % 7 / 10})
-    found = slow_downs(frame(spark, TIMINGS, timings), frame(spark, RUNS, runs), TARGET).collect()
+    found = _slow_downs(frame(spark, TIMINGS, timings), frame(spark, RUNS, runs)).collect()
     assert [(row["timing"], row["build"], row["direction"]) for row in found] == [("failover", "b05", "worse")]
     assert 2.2 < found[0]["seconds_before"] < 2.4 and 3.2 < found[0]["seconds_after"] < 3.4
 
@@ -99,7 +108,7 @@ def test_the_certainty_of_a_slow_down_is_that_of_a_normal_model_of_ranks(spark: 
     timings = [
         {**row, "row": 0, "timing": "failover", "seconds": each} for row, each in zip(runs, seconds, strict=True)
     ]
-    [found] = slow_downs(frame(spark, TIMINGS, timings), frame(spark, RUNS, runs), TARGET).collect()
+    [found] = _slow_downs(frame(spark, TIMINGS, timings), frame(spark, RUNS, runs)).collect()
 
     ranks = [1, 2, 3, 4.5, 4.5, 6, 7, 8, 9, 12, 10, 11]
     scores = [(rank / 13 - 0.5) * math.sqrt(12) for rank in ranks]

@@ -69,6 +69,7 @@ def submitted(master: str, dist: Path, store: Store, out: Path, lose: subprocess
     submit = [str(HOME / "bin" / "spark-submit"), "--master", master, "--driver-java-options", QUICK]
     submit += [part for key, value in conf.items() for part in ("--conf", f"{key}={value}")]
     submit += ["--py-files", str(dist / "fencepost-mining.zip"), str(dist / "main.py"), store.name, "--out", str(out)]
+    submit += ["--rebuild"]  # else days of so small a store are not kept
     # Neither this source tree nor its variables help the driver: the archive has all that it imports.
     environment = {key: value for key, value in os.environ.items() if not key.startswith(("PYSPARK", "SPARK"))}
     environment |= {"PYSPARK_PYTHON": sys.executable, "PYTHONSAFEPATH": "1"}

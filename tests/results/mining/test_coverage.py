@@ -3,7 +3,7 @@
 import pytest
 from pyspark.sql import SparkSession
 
-from fencepost.results.mining.coverage import coverage, reached
+from fencepost.results.mining.coverage import coverage, hits_by_day, reached, rules_by_day
 from fencepost.results.store.tables import FAULTS, REQUIREMENTS, RUNS
 from tests.results.mining.frames import frame
 
@@ -39,7 +39,8 @@ def test_each_row_of_the_catalogue_has_a_state_on_each_target_that_ran(spark: Sp
     catalogue = spark.createDataFrame(
         [(rule, f"{rule} says", target) for rule, target in owed], "rule string, says string, target string"
     )
-    found = coverage(frame(spark, REQUIREMENTS, judged), frame(spark, RUNS, runs), catalogue).collect()
+    ran = frame(spark, RUNS, runs)
+    found = coverage(rules_by_day(frame(spark, REQUIREMENTS, judged), ran), ran, catalogue).collect()
     states_of = {(row["rule"], row["target"]): row for row in found}
     assert {rule: states_of[rule, "quorum"]["state"] for rule in names} == {
         "ACK-01": "held",
@@ -67,7 +68,7 @@ def test_a_combination_that_no_run_reached_is_a_row_with_zero(spark: SparkSessio
         {"run_id": run, "row": row, "kind": kind, "role": role, "cluster_state": state, "proven_s": proven}
         for row, (run, kind, role, state, proven) in enumerate(rows)
     ]
-    found = reached(frame(spark, FAULTS, faults), frame(spark, RUNS, [{}, {}])).collect()
+    found = reached(hits_by_day(frame(spark, FAULTS, faults), frame(spark, RUNS, [{}, {}]))).collect()
     counts = {(row["kind"], row["role"], row["cluster_state"]): (row["runs"], row["proven"]) for row in found}
     assert len(counts) == 8
     assert counts["pause", "leader", "settled"] == (2, 1)
