@@ -8,6 +8,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from enum import Enum
+from threading import RLock
 from typing import Final
 
 from py4j.protocol import Py4JError
@@ -19,6 +20,7 @@ from pyspark.sql.types import StructType
 
 from fencepost.results.mining.attribution import attribution, attribution_by_test
 from fencepost.results.mining.change_points import change_points, slow_downs
+from fencepost.results.mining.computed import computed
 from fencepost.results.mining.coverage import coverage, reached
 from fencepost.results.mining.flakiness import flakiness, halts
 from fencepost.results.mining.identity import HARNESS, TARGET
@@ -79,14 +81,17 @@ class Evidence:
     requirements: DataFrame
     catalogue: DataFrame
     scope: Scope
-    kept: Mapping[str, DataFrame] = field(default_factory=dict)
-    """What was made of each day (`DAILY`) and kept in the store; what is not here is made when it is used."""
+    kept: dict[str, DataFrame] = field(default_factory=dict)
+    """What was made of each day (`DAILY`); what is not here is made when it is first used."""
+    _making: RLock = field(default_factory=RLock)
 
     def daily(self, name: str) -> DataFrame:
         """Return what is made of each day: an entry of `DAILY`."""
-        if name in self.kept:
+        with self._making:
+            if name not in self.kept:
+                frames = (getattr(self, table) for table in DAILY[name].sources)
+                self.kept[name] = computed(DAILY[name].make(*frames))
             return self.kept[name]
-        return DAILY[name].make(*(getattr(self, table) for table in DAILY[name].sources))
 
 
 _TABLES: Final = ("runs", "findings", "faults", "timings", "latencies", "requirements")

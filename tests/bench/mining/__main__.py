@@ -284,7 +284,7 @@ def main() -> None:
         spark = measured(place, Path(scratch) / "spark", "spark", console.print)
         table = Table("seconds", "Spark", "DuckDB", "processor: Spark", "DuckDB")
         for job in spark.seconds:
-            cells = (of[job] for of in (spark.seconds, duck.seconds, spark.processor, duck.processor))
+            cells = (of.get(job, 0.0) for of in (spark.seconds, duck.seconds, spark.processor, duck.processor))
             table.add_row(job, *(f"{each:.1f}" for each in cells))
         sums = (sum(of.values()) for of in (spark.seconds, duck.seconds, spark.processor, duck.processor))
         table.add_row("all", *(f"{each:.1f}" for each in sums))
