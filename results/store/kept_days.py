@@ -16,7 +16,7 @@ from typing import Any, Final
 
 import pyarrow as pa
 from deltalake import DeltaTable, Schema
-from deltalake.transaction import AddAction
+from deltalake.transaction import AddAction, RemoveAction
 
 from fencepost.results.store.commits import ON_READ_VERSION
 from fencepost.results.store.store import Store
@@ -95,7 +95,7 @@ class KeptDays:
         """
         fields = Schema.from_json(schema)
         self.store.make(self.table, fields, ["date", "of"])
-        actions = [
+        actions: list[AddAction | RemoveAction] = [
             AddAction(
                 part.path,
                 part.size,

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import random
 from concurrent.futures import ThreadPoolExecutor
-from datetime import timedelta
+from datetime import date, timedelta
 from pathlib import Path
+from typing import Any
 
 import pytest
 from pyspark.sql import DataFrame, SparkSession
@@ -38,7 +39,7 @@ def read(spark: SparkSession, store: Store, keep: Keep, **scope: object) -> Evid
 
 
 def publish(store: Store, names: list[str], rng: random.Random) -> None:
-    runs, findings, faults, timings, rules = [], [], [], [], []
+    runs, findings, faults, timings, rules = (list[dict[str, Any]]() for _ in range(5))
     for name in names:
         days_ago, test = rng.randrange(DAYS) + rng.random(), rng.choice("abc")
         verdict, build = rng.choice(VERDICTS), rng.choice(("b1", "b2", None))
@@ -80,8 +81,8 @@ def assert_equal(spark: SparkSession, store: Store, after: str) -> None:
     assert once.kept["verdicts"].count() > 0
 
 
-def _some(store: Store) -> list[dict[str, object]]:
-    rows: list[dict[str, object]] = store.read(RUNS, ["date", "run_id"]).sort_by("run_id").slice(0, 4).to_pylist()
+def _some(store: Store) -> list[dict[str, Any]]:
+    rows: list[dict[str, Any]] = store.read(RUNS, ["date", "run_id"]).sort_by("run_id").slice(0, 4).to_pylist()
     return rows
 
 
@@ -107,12 +108,12 @@ def test_only_days_with_new_files_are_made_again(spark: SparkSession, tmp_path: 
     assert not set(_files(store).values()) & set(after.values())
 
 
-def kept_files(spark: SparkSession, store: Store) -> dict[object, tuple[str, ...]]:
+def kept_files(spark: SparkSession, store: Store) -> dict[date, tuple[str, ...]]:
     read(spark, store, Keep.ONCE)
     return _files(store)
 
 
-def _files(store: Store) -> dict[object, tuple[str, ...]]:
+def _files(store: Store) -> dict[date, tuple[str, ...]]:
     return {
         day: tuple(files) for (day, _), files in KeptDays(store, "verdicts", DAILY["verdicts"].version).files().items()
     }
