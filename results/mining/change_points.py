@@ -25,7 +25,7 @@ _V = 0.5
 def change_points(tests: DataFrame, builds: DataFrame, sort: str, *, prior: float = PRIOR_OF_CHANGE) -> DataFrame:
     """Return the builds of one sort (`identity.TARGET`, `HARNESS`) at which the rate of violations changed.
 
-    `tests` and `builds` are those of each day, by `flakiness.verdicts_by_day` and `identity.builds_by_day`.
+    `tests` and `builds` are those of each day, by `flakiness.outcomes_by_day` and `identity.builds_by_day`.
 
     Columns beside test, target, backend: build (the probable first one with the new rate), build_number,
     first_run_at, low_build and high_build (the interval that has it with 99 %), low_number and high_number,

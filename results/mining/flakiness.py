@@ -55,7 +55,7 @@ _GRID = [
 def flakiness(tests: DataFrame, runs: DataFrame) -> DataFrame:
     """Return the scores of each test. Runs of healthy tests with a rate below 1 % of failures count as healthy.
 
-    `tests` are those of each day, by `verdicts_by_day` of the runs.
+    `tests` are those of each day, by `outcomes_by_day` of the runs.
 
     Columns beside test, target, backend:
 
@@ -127,7 +127,7 @@ def _state(decides: Column) -> Column:
     )
 
 
-def verdicts_by_day(runs: DataFrame) -> DataFrame:
+def outcomes_by_day(runs: DataFrame) -> DataFrame:
     """Return what scores count of each test, build and plan on each day.
 
     Columns beside date, test, target, backend: build, commit (that of the harness) and plan as hashes, n and x

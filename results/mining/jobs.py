@@ -187,16 +187,16 @@ def naming_damage(store: Store) -> Iterator[None]:
 
 Job = Callable[[Evidence], DataFrame]
 JOBS: Final[Mapping[str, Job]] = {
-    "flakiness": lambda of: flakiness(of.daily("verdicts"), of.runs),
-    "halts": lambda of: halts(of.daily("verdicts")),
-    "change_points": lambda of: change_points(of.daily("verdicts"), of.daily("builds"), TARGET),
-    "harness_changes": lambda of: change_points(of.daily("verdicts"), of.daily("builds"), HARNESS),
+    "flakiness": lambda of: flakiness(of.daily("outcomes"), of.runs),
+    "halts": lambda of: halts(of.daily("outcomes")),
+    "change_points": lambda of: change_points(of.daily("outcomes"), of.daily("builds"), TARGET),
+    "harness_changes": lambda of: change_points(of.daily("outcomes"), of.daily("builds"), HARNESS),
     "slow_downs": lambda of: slow_downs(of.timings, of.runs, of.daily("builds"), TARGET),
     "attribution": lambda of: attribution(of.runs, of.faults),
     "attribution_by_test": lambda of: attribution_by_test(of.runs, of.faults),
     "signatures": lambda of: signatures(of.findings, of.faults, of.runs, of.scope.now),
     "together": lambda of: failing_together(of.runs),
-    "quarantine": lambda of: proposals(of.daily("verdicts"), of.daily("builds"), of.runs),
+    "quarantine": lambda of: proposals(of.daily("outcomes"), of.daily("builds"), of.runs),
     "coverage": lambda of: coverage(of.daily("rules"), of.runs, of.catalogue),
     "reached": lambda of: reached(of.daily("hits")),
     "times": lambda of: times(of.daily("times")),

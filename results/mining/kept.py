@@ -19,7 +19,7 @@ from pyspark.sql import functions as F
 from pyspark.sql.types import StructType
 
 from fencepost.results.mining.coverage import hits_by_day, rules_by_day
-from fencepost.results.mining.flakiness import verdicts_by_day
+from fencepost.results.mining.flakiness import outcomes_by_day
 from fencepost.results.mining.identity import builds_by_day
 from fencepost.results.mining.times import latencies_by_day, times_by_day
 from fencepost.results.store.errors import StoreError
@@ -44,7 +44,7 @@ class Daily:
 
 
 DAILY: Final[Mapping[str, Daily]] = {
-    "verdicts": Daily(1, ("runs",), verdicts_by_day),
+    "outcomes": Daily(1, ("runs",), outcomes_by_day),
     "builds": Daily(1, ("runs",), builds_by_day),
     "rules": Daily(1, ("requirements", "runs"), rules_by_day),
     "hits": Daily(1, ("faults", "runs"), hits_by_day),

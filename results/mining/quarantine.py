@@ -4,7 +4,7 @@ from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
 from fencepost.results.mining.change_points import change_points
-from fencepost.results.mining.flakiness import flakiness, verdicts_by_day
+from fencepost.results.mining.flakiness import flakiness, outcomes_by_day
 from fencepost.results.mining.identity import TARGET, TEST
 
 LEAST_FLAKY = 0.95
@@ -22,7 +22,7 @@ def of_scenarios(runs: DataFrame) -> DataFrame:
 
 def broken(runs: DataFrame) -> DataFrame:
     """Return the tests that are broken: test, target, backend. They have no place in a quarantine."""
-    return flakiness(verdicts_by_day(runs), runs).where("state = 'broken'").select(*TEST)
+    return flakiness(outcomes_by_day(runs), runs).where("state = 'broken'").select(*TEST)
 
 
 def proposals(tests: DataFrame, builds: DataFrame, runs: DataFrame) -> DataFrame:

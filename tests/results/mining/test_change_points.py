@@ -8,7 +8,7 @@ import pytest
 from pyspark.sql import DataFrame, SparkSession
 
 from fencepost.results.mining.change_points import change_points, slow_downs
-from fencepost.results.mining.flakiness import verdicts_by_day
+from fencepost.results.mining.flakiness import outcomes_by_day
 from fencepost.results.mining.identity import HARNESS, TARGET, builds_by_day
 from fencepost.results.store.tables import RUNS, TIMINGS
 from tests.results.mining.frames import frame, verdicts
@@ -26,7 +26,7 @@ def history(test: str, failures: Sequence[int], runs: int = 20, **columns: Any) 
 
 
 def _changes(runs: DataFrame, sort: str) -> DataFrame:
-    return change_points(verdicts_by_day(runs), builds_by_day(runs), sort)
+    return change_points(outcomes_by_day(runs), builds_by_day(runs), sort)
 
 
 def _slow_downs(timings: DataFrame, runs: DataFrame) -> DataFrame:

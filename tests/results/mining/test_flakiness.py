@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 from pyspark.sql import SparkSession
 
-from fencepost.results.mining.flakiness import flakiness, halts, verdicts_by_day
+from fencepost.results.mining.flakiness import flakiness, halts, outcomes_by_day
 from fencepost.results.store.tables import RUNS
 from tests.results.mining.frames import attempts, frame, verdicts
 
@@ -45,7 +45,7 @@ HISTORIES = {
 @pytest.fixture(scope="module")
 def scores(spark: SparkSession) -> dict[str, dict[str, Any]]:
     runs = frame(spark, RUNS, ({"test": test, **row} for test, rows in HISTORIES.items() for row in rows))
-    return {row["test"]: row.asDict() for row in flakiness(verdicts_by_day(runs), runs).collect()}
+    return {row["test"]: row.asDict() for row in flakiness(outcomes_by_day(runs), runs).collect()}
 
 
 def test_each_state_is_named_and_three_passes_are_not_enough(scores: dict[str, dict[str, Any]]) -> None:
@@ -102,7 +102,7 @@ def test_a_run_without_proof_is_counted_and_is_no_flip(scores: dict[str, dict[st
 
 
 def test_runs_without_proof_have_a_trend_of_their_own(spark: SparkSession) -> None:
-    rows = halts(verdicts_by_day(frame(spark, RUNS, verdicts("piupiv")))).collect()
+    rows = halts(outcomes_by_day(frame(spark, RUNS, verdicts("piupiv")))).collect()
     assert [(str(row["period"]), row["runs"], row["infrastructure"], row["inconclusive_rate"]) for row in rows] == [
         ("2026-11-02", 6, 2, pytest.approx(1 / 6))
     ]

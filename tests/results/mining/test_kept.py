@@ -76,9 +76,9 @@ def test_what_was_kept_is_what_is_made_anew_after_each_change_of_the_store(spark
 def assert_equal(spark: SparkSession, store: Store, after: str) -> None:
     once, plain = read(spark, store, Keep.ONCE), read(spark, store, Keep.NOT)
     # One that is made of one table, and one of two: the others differ from these in what they add up.
-    for name in ("verdicts", "hits"):
+    for name in ("outcomes", "hits"):
         assert rows_of(once.kept[name]) == rows_of(plain.daily(name)), (name, after)
-    assert once.kept["verdicts"].count() > 0
+    assert once.kept["outcomes"].count() > 0
 
 
 def _some(store: Store) -> list[dict[str, Any]]:
@@ -104,7 +104,7 @@ def test_only_days_with_new_files_are_made_again(spark: SparkSession, tmp_path: 
     assert changed == {(NOW - timedelta(days=3)).date()}
     assert sorted(after) == sorted(before) and len(after) == 2
     anew = read(spark, store, Keep.ANEW)
-    assert sum(row["n"] for row in anew.kept["verdicts"].collect()) == 3
+    assert sum(row["n"] for row in anew.kept["outcomes"].collect()) == 3
     assert not set(_files(store).values()) & set(after.values())
 
 
@@ -115,7 +115,7 @@ def kept_files(spark: SparkSession, store: Store) -> dict[date, tuple[str, ...]]
 
 def _files(store: Store) -> dict[date, tuple[str, ...]]:
     return {
-        day: tuple(files) for (day, _), files in KeptDays(store, "verdicts", DAILY["verdicts"].version).files().items()
+        day: tuple(files) for (day, _), files in KeptDays(store, "outcomes", DAILY["outcomes"].version).files().items()
     }
 
 
@@ -123,9 +123,9 @@ def test_two_jobs_that_keep_the_same_days_at_once_keep_each_once(spark: SparkSes
     store = Store.create(str(tmp_path / "store"))
     store.add({"runs": [run(f"r{number}", number, verdict="violation") for number in range(DAYS)]})
     with ThreadPoolExecutor(2) as pool:
-        found = list(pool.map(lambda _: rows_of(read(spark, store, Keep.ONCE).kept["verdicts"]), range(2)))
-    assert found[0] == found[1] == rows_of(read(spark, store, Keep.NOT).daily("verdicts"))
-    assert rows_of(read(spark, store, Keep.ONCE).kept["verdicts"]) == found[0] and len(found[0]) == DAYS
+        found = list(pool.map(lambda _: rows_of(read(spark, store, Keep.ONCE).kept["outcomes"]), range(2)))
+    assert found[0] == found[1] == rows_of(read(spark, store, Keep.NOT).daily("outcomes"))
+    assert rows_of(read(spark, store, Keep.ONCE).kept["outcomes"]) == found[0] and len(found[0]) == DAYS
 
 
 def test_a_scope_that_begins_within_a_day_counts_no_run_before_it(spark: SparkSession, tmp_path: Path) -> None:
@@ -134,8 +134,8 @@ def test_a_scope_that_begins_within_a_day_counts_no_run_before_it(spark: SparkSe
     read(spark, store, Keep.ONCE)
     of = {"since": NOW - timedelta(days=1.2), "target": "quorum"}
     scoped = read(spark, store, Keep.ONCE, **of)
-    assert [row["n"] for row in scoped.kept["verdicts"].collect()] == [1]
-    assert rows_of(scoped.kept["verdicts"]) == rows_of(read(spark, store, Keep.NOT, **of).daily("verdicts"))
+    assert [row["n"] for row in scoped.kept["outcomes"].collect()] == [1]
+    assert rows_of(scoped.kept["outcomes"]) == rows_of(read(spark, store, Keep.NOT, **of).daily("outcomes"))
 
 
 def test_a_store_that_cannot_be_written_is_mined_all_the_same(
@@ -144,7 +144,7 @@ def test_a_store_that_cannot_be_written_is_mined_all_the_same(
     store = Store.create(str(tmp_path / "store"))
     store.add({"runs": [run("a")]})
     (tmp_path / "store" / "kept").write_text("no folder")
-    assert read(spark, store, Keep.ONCE).kept["verdicts"].count() == 1
+    assert read(spark, store, Keep.ONCE).kept["outcomes"].count() == 1
     assert "is not kept" in caplog.text
 
 
