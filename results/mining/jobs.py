@@ -82,7 +82,7 @@ class Evidence:
     catalogue: DataFrame
     scope: Scope
     kept: dict[str, DataFrame] = field(default_factory=dict)
-    """What was made of each day (`DAILY`); what is not here is made when it is first used."""
+    """Everything that was made of each day (`DAILY`); what is not here is made when it is first used."""
     _making: RLock = field(default_factory=RLock)
 
     def daily(self, name: str) -> DataFrame:
@@ -98,7 +98,7 @@ _TABLES: Final = ("runs", "findings", "faults", "timings", "latencies", "require
 
 
 class Keep(Enum):
-    """Whether what is made of each day is kept in the store: not at all, once, or made anew."""
+    """The rule for what is made of each day: it is not kept in the store, kept, or made anew."""
 
     NOT, ONCE, ANEW = "not", "once", "anew"
 

@@ -1,4 +1,4 @@
-"""What jobs make of each day once, and keep in the store: the days that are there are read, and only others are made.
+"""Rows that jobs make of each day once, and keep in the store: the days that are there are read, and only others are made.
 
 What is made of a day depends on the rows of that day alone. So results are the same whether days were kept or not.
 """
@@ -51,7 +51,7 @@ DAILY: Final[Mapping[str, Daily]] = {
     "times": Daily(1, ("timings", "runs"), times_by_day),
     "latencies": Daily(1, ("latencies", "runs"), latencies_by_day),
 }
-"""What is kept, by the names of its tables."""
+"""The rows that are kept, by the names of their tables."""
 
 Read = Callable[[str, Sequence[str]], DataFrame]
 """Reads data files of the table with this name."""

@@ -1,4 +1,4 @@
-"""What was made of each day and kept is what would be made anew, whatever happened to the store meanwhile."""
+"""Rows of a day that were kept are those that would be made anew, whatever happened to the store meanwhile."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a job kept of a day counts for the data files that it was made of, and for no others."""
+"""Rows that a job kept of a day count for the data files that they were made of, and for no others."""
 
 from __future__ import annotations
 
