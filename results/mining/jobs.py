@@ -5,7 +5,7 @@ Nothing here sets the master or anything else of the Spark cluster: what starts 
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from enum import Enum
 from threading import RLock
@@ -81,9 +81,9 @@ class Evidence:
     requirements: DataFrame
     catalogue: DataFrame
     scope: Scope
-    kept: dict[str, DataFrame] = field(default_factory=dict)
+    kept: dict[str, DataFrame] = field(default_factory=dict, init=False)
     """Everything that was made of each day (`DAILY`); what is not here is made when it is first used."""
-    _making: RLock = field(default_factory=RLock)
+    _making: RLock = field(default_factory=RLock, init=False)
 
     def daily(self, name: str) -> DataFrame:
         """Return what is made of each day: an entry of `DAILY`."""
@@ -141,8 +141,8 @@ def read_evidence(
         return _frame(spark, store, table(name), of_days)
 
     days = Days(spark, store, {name: by_day(each) for name, each in files.items()}, read, scope.since)
-    kept = {name: scope.of_names(days.frame(name, anew=keep is Keep.ANEW)) for name in DAILY}
-    return replace(evidence, kept=kept)
+    evidence.kept.update((name, scope.of_names(days.frame(name, anew=keep is Keep.ANEW))) for name in DAILY)
+    return evidence
 
 
 def spark_schema(table: Table) -> StructType:

@@ -1,4 +1,4 @@
-"""Rows that jobs make of each day once, and keep in the store: the days that are there are read, and only others are made.
+"""Rows that jobs make of each day once, and keep in the store: days that are there are read, only others are made.
 
 What is made of a day depends on the rows of that day alone. So results are the same whether days were kept or not.
 """

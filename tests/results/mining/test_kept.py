@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from datetime import date, timedelta
 from pathlib import Path
@@ -60,7 +61,7 @@ def publish(store: Store, names: list[str], rng: random.Random) -> None:
 
 def test_what_was_kept_is_what_is_made_anew_after_each_change_of_the_store(spark: SparkSession, tmp_path: Path) -> None:
     store, rng = Store.create(str(tmp_path / "store")), random.Random(7)
-    changes = {
+    changes: dict[str, Callable[[], object]] = {
         "publication": lambda: publish(store, [f"more-{number}" for number in range(3)], rng),
         "expiry": lambda: expire(store, [(row["date"], row["run_id"]) for row in _some(store)]),
         "compaction": lambda: list(compact(store)),
