@@ -4,10 +4,10 @@
        │                    ╚══ unproven: the run can conclude nothing
        └── CapabilityError: nothing was broken
 
-A fault is one module in one of the family packages (`links`, `messages`, `processes`, `identity`, `disks`, `clock`,
-`containers`). The module declares its parameters, its behaviour and proof, how random plans generate it, and how the
-script of a bundle expresses it. `fencepost.faults.registry` finds it there; plans, the command line, campaigns and the
-table in `README.md` take it from the registry.
+A fault is one module in one of the family packages (`links`, `messages`, `processes`, `identity`, `users`, `disks`,
+`clock`, `containers`). The module declares its parameters, its behaviour and proof, how random plans generate it, and
+how the script of a bundle expresses it. `fencepost.faults.registry` finds it there; plans, the command line, campaigns
+and the table in `README.md` take it from the registry.
 """
 
 from __future__ import annotations

@@ -23,7 +23,10 @@ from fencepost.faults.disks.stale_blocks import StaleBlocksParameters
 from fencepost.faults.disks.torn_write import TornWriteParameters
 from fencepost.faults.identity.changed_id import ChangedIdParameters
 from fencepost.faults.identity.duplicate import DuplicateParameters
+from fencepost.faults.identity.expired_certificate import ExpiredCertificateParameters
+from fencepost.faults.identity.foreign_certificate import ForeignCertificateParameters
 from fencepost.faults.identity.foreign_cluster import ForeignClusterParameters
+from fencepost.faults.identity.renewed_certificate import RenewedCertificateParameters
 from fencepost.faults.identity.swapped import SwappedParameters
 from fencepost.faults.links.blackhole import BlackholeParameters
 from fencepost.faults.links.bridge import BridgeParameters
@@ -48,6 +51,8 @@ from fencepost.faults.processes.pause import PauseParameters
 from fencepost.faults.processes.restored import RestoredParameters
 from fencepost.faults.processes.rolling_restart import RollingRestartParameters
 from fencepost.faults.processes.terminate import TerminateParameters
+from fencepost.faults.users.changed_password import ChangedPasswordParameters
+from fencepost.faults.users.removed_user import RemovedUserParameters
 from fencepost.harness.plan.conditions.active_controller import ActiveController
 from fencepost.harness.plan.conditions.administrator_served import AdministratorServed
 from fencepost.harness.plan.conditions.assignment_is import AssignmentIs

@@ -21,6 +21,14 @@ JAAS_HELP = (
 )
 
 
+_KEYSTORE = re.compile(r"listener\.name\.([^.]+)\.ssl\.keystore\.location")
+
+
+def is_run_time_key(name: str) -> bool:
+    """Return whether a setting secures one listener, and can be changed while a broker runs (KIP-226)."""
+    return any(form.fullmatch(name) for form in (_JAAS, _KEYSTORE))
+
+
 def is_jaas_key(name: str) -> bool:
     return _JAAS.fullmatch(name) is not None
 
@@ -108,15 +116,17 @@ class SecurityConfig(Table):
     )
     jaas: Mapping[tuple[str, str], str] = field(default_factory=dict)
     """The texts of login modules, by the listener's name in lower case and the mechanism."""
+    keystores: Mapping[str, Path] = field(default_factory=dict)
+    """The files that were given to single listeners at run time, by the listener's name in lower case."""
 
     @classmethod
     def from_properties(cls, properties: Mapping[str, str]) -> Self:
-        texts = {
-            (match[1].lower(), match[2].upper()): text
-            for name, text in properties.items()
-            if (match := _JAAS.fullmatch(name))
-        }
-        return replace(super().from_properties(properties), jaas=texts)
+        return replace(super().from_properties(properties), jaas=_login_modules(properties))
+
+    def at_run_time(self, settings: Mapping[str, str]) -> Self:
+        """Return the security with what these run-time settings of the broker change."""
+        files = {m[1].lower(): Path(value) for name, value in settings.items() if (m := _KEYSTORE.fullmatch(name))}
+        return replace(self, jaas={**self.jaas, **_login_modules(settings)}, keystores=files)
 
     def check(self) -> None:
         if self.allow_if_no_acl and self.authorizer is None:
@@ -124,6 +134,9 @@ class SecurityConfig(Table):
 
     def protocol_of(self, listener: str) -> SecurityProtocol:
         return self.protocols.get(listener, SecurityProtocol.PLAINTEXT)
+
+    def keystore_of(self, listener: str) -> Path | None:
+        return self.keystores.get(listener.lower(), self.keystore)
 
     def jaas_of(self, listener: str, mechanism: str) -> str | None:
         """Return the text of the listener's login module for a mechanism."""
@@ -141,3 +154,11 @@ class SecurityConfig(Table):
             if protocol.has_logins and not any(self.jaas_of(listener, mechanism) for mechanism in self.mechanisms):
                 keys = " or ".join(jaas_key(listener, mechanism) for mechanism in self.mechanisms)
                 raise ConfigError(f"the listener {listener} is {protocol.value}, so the key {keys} is missing.")
+
+
+def _login_modules(properties: Mapping[str, str]) -> Mapping[tuple[str, str], str]:
+    return {
+        (match[1].lower(), match[2].upper()): text
+        for name, text in properties.items()
+        if (match := _JAAS.fullmatch(name))
+    }

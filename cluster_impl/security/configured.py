@@ -11,11 +11,11 @@ from fencepost.cluster_impl.security.acl import AccessList, Authorizer, NoAuthor
 from fencepost.cluster_impl.security.jaas import LOGIN_MODULE, SCRAM_MODULE, PlainModule
 from fencepost.cluster_impl.security.tls import client_tls
 from fencepost.cluster_impl.wire.login import PLAIN, Access
-from fencepost.cluster_impl.wire.sasl import MechanismUsers, PlainUsers, Users
+from fencepost.cluster_impl.wire.sasl import MechanismUsers, PlainUsers
 from fencepost.cluster_impl.wire.scram import ScramUsers
 
 
-def users_of(config: SecurityConfig, listener: str) -> Users | None:
+def users_of(config: SecurityConfig, listener: str) -> MechanismUsers | None:
     """Return the users of a listener; None if it accepts clients without a login. Raises ConfigError."""
     if not config.protocol_of(listener).has_logins:
         return None

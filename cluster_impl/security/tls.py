@@ -27,7 +27,7 @@ def server_tls(config: SecurityConfig, listener: str) -> ssl.SSLContext | None:
         raise ConfigError(f"the listener {listener} has TLS, so the key ssl.keystore.location is missing.")
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
     context.minimum_version = ssl.TLSVersion.TLSv1_2
-    _load_key(context, config)
+    load_key(context, config, config.keystore)
     context.verify_mode = _CLIENT_CERTIFICATES[config.client_auth]
     if context.verify_mode is not ssl.CERT_NONE:
         _trust(context, config, "ssl.client.auth")
@@ -46,19 +46,19 @@ def client_tls(config: SecurityConfig, listener: str) -> ssl.SSLContext | None:
     context.check_hostname = config.verifies_hosts
     _trust(context, config, f"the listener {listener}")
     if config.keystore is not None:
-        _load_key(context, config)
+        load_key(context, config, config.keystore)
     return context
 
 
-def _load_key(context: ssl.SSLContext, config: SecurityConfig) -> None:
-    assert config.keystore is not None
-    _check_file(config.keystore, "ssl.keystore.location")
+def load_key(context: ssl.SSLContext, config: SecurityConfig, keystore: Path) -> None:
+    """Read private key and certificates; later handshakes show these. Raises ConfigError, and nothing changes then."""
+    _check_file(keystore, "ssl.keystore.location")
     try:
         # Without a password, OpenSSL would ask for one on the terminal.
-        context.load_cert_chain(config.keystore, password=config.key_password or "")
+        context.load_cert_chain(keystore, password=config.key_password or "")
     except (ssl.SSLError, ValueError) as error:
         raise ConfigError(
-            f"ssl.keystore.location: {config.keystore} is not a PEM file of a private key and its certificate, or "
+            f"ssl.keystore.location: {keystore} is not a PEM file of a private key and its certificate, or "
             f"ssl.key.password is wrong: {error}."
         ) from error
 

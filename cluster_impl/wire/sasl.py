@@ -89,9 +89,10 @@ class MechanismUsers:
     """The users of a listener with several mechanisms, each with users of its own."""
 
     def __init__(self, plain: PlainUsers | None, scram: Mapping[str, ScramUsers]) -> None:
-        self.mechanisms: dict[str, Callable[[], Conversation]] = {} if plain is None else dict(plain.mechanisms)
-        for mechanism, users in scram.items():
-            self.mechanisms[mechanism] = partial(ScramServer, users)
+        begins: dict[str, Callable[[], Conversation]] = {} if plain is None else dict(plain.mechanisms)
+        begins |= {mechanism: partial(ScramServer, users) for mechanism, users in scram.items()}
+        self.mechanisms: Mapping[str, Callable[[], Conversation]] = begins
+        """May be replaced: the next logins are by these."""
 
 
 class _Awaits(Enum):

@@ -49,6 +49,7 @@ from fencepost.faults.capabilities.processes import (
     Running,
     exit_in_words,
 )
+from fencepost.faults.capabilities.security import Certificate, Certificates, Shown, Users
 
 __all__ = [
     "BOTH",
@@ -59,6 +60,8 @@ __all__ = [
     "Broken",
     "Capability",
     "CapabilityError",
+    "Certificate",
+    "Certificates",
     "Claim",
     "ClockReading",
     "Clocks",
@@ -92,9 +95,11 @@ __all__ = [
     "Processes",
     "RoundTrip",
     "Running",
+    "Shown",
     "StaleBlock",
     "Stream",
     "Toxic",
     "Transfer",
+    "Users",
     "exit_in_words",
 ]

@@ -38,6 +38,10 @@ class Capability(Enum):
     """A container is taken off its network."""
     RESOURCES = "resources"
     """Limits of memory and processor for a running container."""
+    CERTIFICATES = "certificates"
+    """The certificates of listeners with TLS."""
+    USERS = "users"
+    """Users of listeners with logins are changed while nodes run."""
 
 
 @dataclass(frozen=True)

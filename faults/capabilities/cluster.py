@@ -11,6 +11,7 @@ from fencepost.faults.capabilities.disks import Disks, LogDirs
 from fencepost.faults.capabilities.links import Links
 from fencepost.faults.capabilities.messages import Messages
 from fencepost.faults.capabilities.processes import Duplicates, Processes
+from fencepost.faults.capabilities.security import Certificates, Users
 
 
 class Cluster(Protocol):
@@ -42,3 +43,9 @@ class Cluster(Protocol):
 
     @property
     def containers(self) -> Containers: ...
+
+    @property
+    def certificates(self) -> Certificates: ...
+
+    @property
+    def users(self) -> Users: ...

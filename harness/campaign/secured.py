@@ -4,17 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
-from fencepost.faults.capabilities import Capability
 from fencepost.harness.campaign.features import Feature
-from fencepost.harness.plan.security import SECURITIES
+from fencepost.harness.plan.security import SECURITIES, unsuitable
 from fencepost.harness.targets.securing import security_named
 
 
 def left_out_reason(feature: Feature, security: str | None) -> str | None:
     """Return why plans with this security cannot have the feature; None if they can."""
     secured = SECURITIES[security_named(security or "plaintext")]
-    if secured.has_tls and Capability.MESSAGES in feature.needs:
-        return "there are no messages to see under TLS"
+    for capability in feature.needs:
+        if (reason := unsuitable(capability, secured)) is not None:
+            return reason
     if secured.mechanisms and "authorizer.class.name" in feature.settings:
         return "clients log in as a super user, to which no entry applies"
     return None

@@ -48,7 +48,9 @@ FORGETS_NOTHING = frozenset(
         *names_in_family("links"),
         *names_in_family("clock"),
         *names_in_family("containers"),
+        *names_in_family("users"),
         *_ENDS_PROCESSES,
+        *("expired-certificate", "foreign-certificate", "renewed-certificate"),
         *("pause", "late-bytes", "disk-error", "disk-full", "disk-read-only", "disk-slow"),
     }
 )

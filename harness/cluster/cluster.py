@@ -21,6 +21,7 @@ from fencepost.harness.cluster.directories import NodeDirectories
 from fencepost.harness.cluster.log_dirs import NodeLogDirs
 from fencepost.harness.cluster.nodes import ASK_EVERY, Duplicates, Nodes
 from fencepost.harness.cluster.nodes_elsewhere import NodesElsewhere
+from fencepost.harness.cluster.security import BrokerUsers, NodeCertificates
 from fencepost.harness.cluster.shared_process import SharedProcess
 from fencepost.harness.disks import unavailable_reason
 from fencepost.harness.disks.node_disks import NodeDisks
@@ -149,6 +150,9 @@ class Cluster:
             self.duplicates = Duplicates(self.processes, self.layout)
             self.directories = NodeDirectories(self.layout, self.installation, self.target, self._backend.status)
             self.log_dirs = NodeLogDirs(self.layout, self.installation, self.disks)
+            self.certificates = NodeCertificates(self.layout, self.installation)
+            keeps_users = getattr(self.target, "keeps_scram_users", False)
+            self.users = BrokerUsers(self.layout, self.installation, keeps_scram_users=keeps_users)
             self.links = ToxiproxyLinks(
                 self.layout,
                 self._environment.server,

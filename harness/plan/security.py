@@ -11,6 +11,7 @@ from typing import Annotated, Literal, Self
 
 from pydantic import Discriminator, Tag, model_validator
 
+from fencepost.faults.capabilities import Capability
 from fencepost.harness.plan.base import PlanModel
 
 SecurityProtocol = Literal["PLAINTEXT", "SSL", "SASL_PLAINTEXT", "SASL_SSL"]
@@ -94,3 +95,15 @@ SECURITIES: Mapping[SecurityName, Security] = {
     ),
 }
 """Controllers have PLAIN beside SCRAM: those of Apache Kafka keep SCRAM users in the log that their logins are for."""
+
+
+def unsuitable(capability: Capability, security: Security) -> str | None:
+    """Return why faults of a capability have no place with this security; None if they have."""
+    match capability:
+        case Capability.MESSAGES if security.has_tls:
+            return "there are no messages to see under TLS"
+        case Capability.CERTIFICATES if not security.client.has_tls:
+            return "clients see no certificates without TLS"
+        case Capability.USERS if security.client.mechanism is None:
+            return "clients do not log in"
+    return None

@@ -6,12 +6,15 @@ alone; that of the authority is never written.
 
 from __future__ import annotations
 
+import hashlib
 import ssl
 from collections.abc import Iterator
+from datetime import UTC, datetime, timedelta
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from fencepost.faults.capabilities import Certificate
 from fencepost.harness.network.layout import Layout, Node
 
 if TYPE_CHECKING:
@@ -39,11 +42,19 @@ class Authority:
 
     def install(self, node: Node, layout: Layout, home: Path) -> None:
         """Write the key and the certificates of a node into its folder."""
-        made = self._ca.issue_cert(*_identities(node, layout), common_name=node.name)
         keystore = home / KEYSTORE
         keystore.touch(0o600)
-        keystore.write_bytes(_key(made) + b"".join(part.bytes() for part in made.cert_chain_pems))
+        keystore.write_bytes(self.issue(node, layout, Certificate.OWN))
         self._ca.cert_pem.write_to_path(home / TRUSTSTORE)
+
+    def issue(self, node: Node, layout: Layout, kind: Certificate) -> bytes:
+        """Return a new private key of a node with its certificate, in PEM."""
+        from trustme import CA
+
+        authority = CA(organization_name="another authority") if kind is Certificate.FOREIGN else self._ca
+        until = datetime.now(UTC) - timedelta(days=1) if kind is Certificate.EXPIRED else None
+        made = authority.issue_cert(*_identities(node, layout), common_name=node.name, not_after=until)
+        return _key(made) + b"".join(part.bytes() for part in made.cert_chain_pems)
 
 
 def trusting(certificate: Path) -> ssl.SSLContext:
@@ -51,6 +62,18 @@ def trusting(certificate: Path) -> ssl.SSLContext:
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
     context.load_verify_locations(certificate)
     return context
+
+
+def fingerprint(certificate: bytes) -> str:
+    """Return the beginning of the SHA-256 of a certificate in DER."""
+    return hashlib.sha256(certificate).hexdigest()[:16]
+
+
+def fingerprint_of(keystore: Path) -> str:
+    """Return that of the first certificate in a file of `install`."""
+    begin, end = "-----BEGIN CERTIFICATE-----", "-----END CERTIFICATE-----"
+    first = keystore.read_text().partition(begin)[2].partition(end)[0]
+    return fingerprint(ssl.PEM_cert_to_DER_cert(f"{begin}{first}{end}"))
 
 
 def _key(made: LeafCert) -> bytes:

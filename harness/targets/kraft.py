@@ -36,6 +36,7 @@ class ApacheKafka:
     ids = IdKeys("node.id", ("node.id",))
     owned = OF_KRAFT
     artifact = ARTIFACT
+    keeps_scram_users = True
 
     def __init__(self, file: TargetFile, version: str) -> None:
         major_minor(version)

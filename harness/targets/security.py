@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from fencepost.harness.clients.login import PLAINTEXT, Access, Credentials
@@ -106,8 +106,7 @@ def _properties(node: Node, installation: Installation, listeners: Sequence[List
     for listener in _served(node, listeners):
         mechanism = security.listeners[listener].mechanism
         if mechanism is not None:
-            key = f"listener.name.{listener.lower()}.{mechanism.lower()}.sasl.jaas.config"
-            properties[key] = _login_module(listener, mechanism)
+            properties[login_module_key(listener, mechanism)] = login_module(listener, mechanism)
     if node.is_broker and security.internal.mechanism is not None:
         properties["sasl.mechanism.inter.broker.protocol"] = security.internal.mechanism
     return properties
@@ -118,11 +117,15 @@ def _served(node: Node, listeners: Sequence[Listener]) -> Sequence[Listener]:
     return listeners if node.is_broker else tuple(each for each in listeners if each is Listener.CONTROLLER)
 
 
-def _login_module(listener: Listener, mechanism: SaslMechanism) -> str:
+def login_module(listener: Listener, mechanism: SaslMechanism, passwords: Mapping[str, str] = PASSWORDS) -> str:
     """Return a login module. Apache Kafka finds the users of SCRAM in its metadata, and ignores those in the module."""
     own = "" if listener is Listener.CLIENT else f'username="{BROKER_USER}" password="{PASSWORDS[BROKER_USER]}" '
-    users = " ".join(f'user_{name}="{password}"' for name, password in PASSWORDS.items())
+    users = " ".join(f'user_{name}="{password}"' for name, password in passwords.items())
     return f"{_MODULES[mechanism]} required {own}{users};"
+
+
+def login_module_key(listener: Listener, mechanism: SaslMechanism) -> str:
+    return f"listener.name.{listener.lower()}.{mechanism.lower()}.sasl.jaas.config"
 
 
 def _authorizer(security: Security) -> dict[str, str]:

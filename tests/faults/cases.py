@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from fencepost.harness.backends import DOCKER, PROCESS
+from fencepost.harness.plan.security import SecurityName
 
 CONTROLLER, ORIGINAL, BROKEN, OTHER = "node-1", "node-4", "node-5", "node-6"
 """The nodes of the small real cluster."""
@@ -25,7 +26,7 @@ A, B, C, D = "node-1", "node-2", "node-3", "node-4"
 class Case:
     """`idle`: the parameters that shorten the wait for an effect that will not come.
 
-    `ends`: the node may notice a moment later, and end by itself.
+    `ends`: the node may notice a moment later, and end by itself. `security`: that of the real cluster.
     """
 
     fake: Mapping[str, Any]
@@ -34,6 +35,7 @@ class Case:
     idle: Mapping[str, Any] = field(default_factory=dict)
     backends: tuple[str, ...] = (PROCESS, DOCKER)
     ends: bool = False
+    security: SecurityName = "plaintext"
 
     @property
     def without_effect(self) -> Mapping[str, Any]:
@@ -47,6 +49,7 @@ _REAL_NODE = {"nodes": [BROKEN]}
 _LINK = {"from": [A], "to": [B]}
 _FAKE_MESSAGES = {**_FAKE_LINKS, "api": "fetch", "within_ms": 0}
 _REAL_MESSAGES = {"from": [BROKEN], "to": [CONTROLLER], "api": "kip_631_broker_heartbeat"}
+SECURED: SecurityName = "tls-scram"
 _NONE_COMES = {"within_ms": 300}
 
 CASES: Mapping[str, Case] = {
@@ -103,6 +106,11 @@ CASES: Mapping[str, Case] = {
     "swapped": Case(_FAKE_NODES, {"nodes": [BROKEN, OTHER]}),
     "foreign-cluster": Case({"node": "node-4"}, {"node": BROKEN}),
     "changed-id": Case({"node": "node-4"}, {"node": BROKEN}),
+    "expired-certificate": Case({"node": "node-4"}, {"node": BROKEN}, security=SECURED),
+    "foreign-certificate": Case({"node": "node-4"}, {"node": BROKEN}, security=SECURED),
+    "renewed-certificate": Case({"node": "node-4"}, {"node": BROKEN}, security=SECURED),
+    "changed-password": Case({"user": "client"}, {"user": "client"}, security=SECURED),
+    "removed-user": Case({"user": "alice"}, {"user": "client"}, security=SECURED),
     "duplicate": Case({"node": "node-4b"}, {"node": DUPLICATE}),
     "log-dir": Case({"node": "node-4", "dir": 1}, {"node": BROKEN, "dir": 0}, ends=True),
     "disk-error": Case(

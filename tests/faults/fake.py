@@ -14,6 +14,7 @@ from fencepost.faults.capabilities import (
     ORDERLY,
     Broken,
     CapabilityError,
+    Certificate,
     Claim,
     ClockReading,
     Contents,
@@ -24,6 +25,7 @@ from fencepost.faults.capabilities import (
     ProcessStatus,
     RoundTrip,
     Running,
+    Shown,
     Stream,
     Toxic,
     Transfer,
@@ -68,6 +70,11 @@ class FakeCluster:
     """The wall clock of each node: milliseconds ahead, ppm, since when. Each look at one takes a tenth of a second."""
     broken_disks: FakeDisks = field(default_factory=FakeDisks)
     its_messages: FakeMessages = field(default_factory=FakeMessages)
+    keystores: dict[str, Certificate] = field(default_factory=dict)
+    read_keystores: dict[str, Certificate] = field(default_factory=dict)
+    """The certificates that the processes of nodes have read."""
+    passwords: dict[str, str | None] = field(default_factory=dict)
+    """Those that were changed; None: the user is gone."""
     its_containers: FakeContainers = field(default_factory=FakeContainers)
     seconds: Iterator[float] = field(default_factory=lambda: count(0.1, 0.1))
 
@@ -113,6 +120,14 @@ class FakeCluster:
     def clocks(self) -> FakeClocks:
         return FakeClocks(self)
 
+    @property
+    def certificates(self) -> FakeCertificates:
+        return FakeCertificates(self)
+
+    @property
+    def users(self) -> FakeUsers:
+        return FakeUsers(self)
+
     def _become(self, verb: str, node: str, status: ProcessStatus) -> None:
         self.calls.append(f"{verb} {node}")
         if not self.deaf:
@@ -120,6 +135,7 @@ class FakeCluster:
 
     def start(self, node: str) -> None:
         self._become("start", node, ProcessStatus(Running.RUNNING, pid=next(self.pids)))
+        self.certificates.read_anew(node)
 
     def await_ready(self, node: str, timeout: float, since: float | None = None) -> None:
         if self.never_ready:
@@ -236,6 +252,46 @@ class FakeClocks:
         ahead += (now - since) * ppm / 1000
         gone = None if self.cluster.status(node).running is Running.RUNNING else f"{node} has no process"
         return ClockReading(ahead, now, gone, 1, (ahead, ahead))
+
+
+@dataclass
+class FakeCertificates:
+    cluster: FakeCluster
+
+    def give(self, node: str, certificate: Certificate) -> None:
+        if not self.cluster.deaf:
+            self.cluster.keystores[node] = certificate
+
+    def held(self, node: str) -> str:
+        return self.cluster.keystores.get(node, Certificate.OWN).value
+
+    def read_anew(self, node: str) -> None:
+        if not self.cluster.deaf:
+            self.cluster.read_keystores[node] = Certificate(self.held(node))
+
+    forget = read_anew
+
+    def shown(self, node: str) -> Shown | None:
+        if self.cluster.status(node).running is not Running.RUNNING:
+            return None
+        shown = self.cluster.read_keystores.get(node, Certificate.OWN)
+        trusted = shown in (Certificate.OWN, Certificate.RENEWED)
+        return Shown(shown.value, None if trusted else f"it is {shown.value}")
+
+
+@dataclass
+class FakeUsers:
+    cluster: FakeCluster
+
+    def change(self, user: str, password: str | None) -> None:
+        if not self.cluster.deaf:
+            self.cluster.passwords[user] = password
+
+    def restore(self, user: str) -> None:
+        self.change(user, "own")
+
+    def let_in(self, user: str, password: str | None = None) -> Mapping[str, bool]:
+        return {node: (password or "own") == self.cluster.passwords.get(user, "own") for node in self.cluster.running}
 
 
 @dataclass

@@ -30,6 +30,8 @@ NEEDS = {
     Capability.CLOCK: "a C compiler, once; a node with `clock: own`",
     Capability.NETWORK: "Docker",
     Capability.RESOURCES: "Docker",
+    Capability.CERTIFICATES: "a `security` with TLS",
+    Capability.USERS: "a `security` with logins",
 }
 _MODELS = re.compile(r"\bModels (.*?)(?:\.(?=\s|$)|: |; )")
 

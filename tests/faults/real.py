@@ -22,6 +22,7 @@ from fencepost.harness.clients.workload import Workload
 from fencepost.harness.cluster.availability import unavailable_reason
 from fencepost.harness.cluster.cluster import Cluster
 from fencepost.harness.plan.model import NodeSettings, NodeSpec, Plan, ProducerSpec, TopicSpec, Topology, WorkloadSpec
+from fencepost.harness.plan.security import SecurityName
 from fencepost.harness.targets.registry import load
 from fencepost.results.records.folder import RunFolder
 from fencepost.results.records.journal import JournalWriter
@@ -36,7 +37,9 @@ def capability(name: str) -> Capability:
     return FAULTS[name].capability
 
 
-def plan(*, breakable: bool = True, clock: bool = True, target: str = "quorum") -> Plan:
+def plan(
+    *, breakable: bool = True, clock: bool = True, target: str = "quorum", security: SecurityName = "plaintext"
+) -> Plan:
     """The cluster, with one partition on all brokers. Without what this machine cannot do, if that is said."""
     own: dict[str, Any] = {"disk": "breakable" if breakable else "plain", "clock": "own" if clock else "machine"}
     nodes = (
@@ -52,6 +55,7 @@ def plan(*, breakable: bool = True, clock: bool = True, target: str = "quorum") 
         document="none",
         seed=1,
         target=target,
+        security=security,
         topology=Topology(nodes=nodes),
         topics=(TopicSpec(name="t", assignments=((4, 5, 6),)),),
         workload=WorkloadSpec(producers=(ProducerSpec(name="trickle", topic="t", acks=1, idempotent=False, rate=20),)),
@@ -60,13 +64,18 @@ def plan(*, breakable: bool = True, clock: bool = True, target: str = "quorum") 
 
 @contextmanager
 def small_cluster(
-    folder: Path, backend: str = PROCESS, target: str = "quorum", settings: NodeSettings | None = None
+    folder: Path,
+    backend: str = PROCESS,
+    target: str = "quorum",
+    settings: NodeSettings | None = None,
+    security: SecurityName = "plaintext",
 ) -> Iterator[Cluster]:
     """It serves, and its partition holds records."""
     described = plan(
         breakable=unavailable_reason(backend, Capability.DISKS) is None,
         clock=unavailable_reason(backend, Capability.CLOCK) is None,
         target=target,
+        security=security,
     ).model_copy(update={"settings": settings})
     run = RunFolder.create_at(folder)
     with (
@@ -113,7 +122,7 @@ def tidy(name: str, cluster: Cluster) -> None:
 
 def _await_in_sync(cluster: Cluster, deadline: float) -> None:
     """Wait until all replicas of the partition are in its ISR. TimeoutError if they are not by `deadline`."""
-    admin = AdminClient({"bootstrap.servers": cluster.bootstrap(), "log_level": 0})
+    admin = AdminClient({**cluster.client_settings(), "log_level": 0})
     partition = None
     while time.monotonic() < deadline:
         with suppress(KafkaException):

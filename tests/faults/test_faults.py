@@ -41,6 +41,8 @@ def _short_timeouts(monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.setattr(module, "TIMEOUT_S", 0.0)
     monkeypatch.setattr("fencepost.faults.links.flapping.SHORTEST_MS", dict.fromkeys(("cut", "stall", "blackhole"), 1))
     monkeypatch.setattr("fencepost.faults.identity.duplicate.READY_TIMEOUT_S", 0.0)
+    monkeypatch.setattr("fencepost.faults.identity.renewed_certificate.TIMEOUT_S", 0.0)
+    monkeypatch.setattr("fencepost.faults.users.credential_fault.TIMEOUT_S", 0.0)
     monkeypatch.setattr("fencepost.faults.processes.late_bytes.QUEUED_WITHIN", 0.0)
     monkeypatch.setattr("fencepost.faults.processes.late_bytes.SILENT_WITHIN", 0.0)
     monkeypatch.setattr("fencepost.faults.processes.late_bytes.DRAINED_WITHIN", 0.0)

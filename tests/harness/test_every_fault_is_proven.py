@@ -32,7 +32,7 @@ from fencepost.harness.plan.model import FaultProven, Plan, TopicSpec
 from fencepost.results.records.folder import RunFolder
 from fencepost.results.records.journal import JournalWriter, read_journal
 from fencepost.results.records.verdict import RunVerdict, Verdict
-from tests.faults.cases import CASES, CONTROLLER, ORIGINAL
+from tests.faults.cases import CASES, CONTROLLER, ORIGINAL, SECURED
 from tests.faults.real import capability, make_whole, plan, small_cluster, tidy
 
 pytestmark = pytest.mark.integration
@@ -61,10 +61,17 @@ def contained(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Cluster]:
         yield cluster
 
 
+@pytest.fixture(scope="module")
+def secured(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Cluster]:
+    with small_cluster(tmp_path_factory.mktemp("secured") / "run", security=SECURED) as cluster:
+        yield cluster
+
+
 @pytest.fixture
-def cluster(running: Cluster) -> Cluster:
-    make_whole(running)
-    return running
+def cluster(name: str, request: pytest.FixtureRequest) -> Cluster:
+    found: Cluster = request.getfixturevalue("running" if CASES[name].security == "plaintext" else "secured")
+    make_whole(found)
+    return found
 
 
 @pytest.fixture
@@ -82,6 +89,8 @@ def impatient(monkeypatch: pytest.MonkeyPatch) -> None:
         "fencepost.faults.links.link_fault.TIMEOUT_S",
         "fencepost.faults.processes.process_fault.END_TIMEOUT_S",
         "fencepost.faults.processes.process_fault.TIMEOUT_S",
+        "fencepost.faults.identity.renewed_certificate.TIMEOUT_S",
+        "fencepost.faults.users.credential_fault.TIMEOUT_S",
     ):
         monkeypatch.setattr(place, SOON)
 

@@ -48,9 +48,10 @@ def decide(
     settings_of: Callable[[int, str], Mapping[str, str]],
     topics: Collection[str],
     switches: Collection[str] = (),
+    taken_up: Callable[[str], bool] = lambda _: False,
 ) -> list[Decided]:
     """Decide each resource. `settings_of` returns its present settings, by type and name; `switches` as in
-    `problem_with`."""
+    `problem_with`; `taken_up` tells further settings that the brokers of a design take up at run time, each its own."""
     named = Counter((resource.resource_type, resource.resource_name) for resource in request.resources)
     decided = []
     for resource in request.resources:
@@ -64,7 +65,8 @@ def decide(
                 changes = _steps(resource)
             else:
                 changes = {**dict.fromkeys(settings_of(kind, name)), **_values(resource)}
-            _check_values(kind, changes, switches)
+            own = {key for key in changes if kind == BROKER and name != ALL_BROKERS and taken_up(key)}
+            _check_values(kind, {key: to for key, to in changes.items() if key not in own}, switches)
         except RequestError as error:
             decided.append(Decided(Outcome(kind, name, error.error, str(error)), {}))
         else:

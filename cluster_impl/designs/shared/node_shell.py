@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Callable, Mapping
 from contextlib import AsyncExitStack
 
 from fencepost.cluster_impl.config.nodes import NodeConfig
+from fencepost.cluster_impl.config.table import ConfigError
 from fencepost.cluster_impl.security.configured import login_of, users_of
-from fencepost.cluster_impl.security.tls import server_tls
+from fencepost.cluster_impl.security.tls import load_key, server_tls
 from fencepost.cluster_impl.wire.client import Connect, connector
 from fencepost.cluster_impl.wire.hosts import Hosts
 from fencepost.cluster_impl.wire.registry import Registry
 from fencepost.cluster_impl.wire.server import FeatureReport, Handler, Server
+
+log = logging.getLogger(__name__)
 
 
 class NodeShell:
@@ -48,3 +52,18 @@ class NodeShell:
         """Open all listeners; `server_of` returns the server of a listener's name. Raises OSError with a message."""
         for at, users, tls in self._listeners:
             await server_of(at.name).listen(at.host, at.port, at.name, users, tls)
+
+    def secure(self, settings: Mapping[str, str]) -> None:
+        """Take up what run-time settings say of users and certificates, whose files are read again in any case.
+
+        Connections that are open go on. What cannot be used is logged, and leaves the listener as it was.
+        """
+        security = self._security.at_run_time(settings)
+        for at, users, tls in self._listeners:
+            try:
+                if tls is not None and (keystore := security.keystore_of(at.name)) is not None:
+                    load_key(tls, security, keystore)
+                if users is not None and (changed := users_of(security, at.name)) is not None:
+                    users.mechanisms = changed.mechanisms
+            except ConfigError as error:
+                log.error("the listener %s stays as it was: %s", at.name, error)

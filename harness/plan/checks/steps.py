@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from fencepost.faults.registry import names_in_family
+from fencepost.faults.registry import FAULTS
 from fencepost.harness.plan.base import LogLine
 from fencepost.harness.plan.checks.clients import clients_of, senders_of
 from fencepost.harness.plan.checks.problem import Problem, not_yet, unknown
@@ -12,6 +12,7 @@ from fencepost.harness.plan.checks.references import instant_problems, partition
 from fencepost.harness.plan.injects import InjectStep
 from fencepost.harness.plan.model import Committed, Plan
 from fencepost.harness.plan.requests.request import ProbeStep
+from fencepost.harness.plan.security import unsuitable
 from fencepost.harness.plan.steps.backup import Backup
 from fencepost.harness.plan.steps.bind import Bind
 from fencepost.harness.plan.steps.heal import Heal
@@ -44,9 +45,8 @@ def step_problems(plan: Plan) -> Iterator[Problem]:
             yield from instant_problems((*at, "after"), after, seen, faults)
         if isinstance(step, InjectStep):
             yield from _when(at, step, plan, bound, seen, faults)
-            if plan.secured.has_tls and step.fault in names_in_family("messages"):
-                message = f"`{step.fault}` knows messages, and there are none to see under TLS: take another `security`"
-                yield Problem((*at, "fault"), message)
+            if (reason := unsuitable(FAULTS[step.fault].capability, plan.secured)) is not None:
+                yield Problem((*at, "fault"), f"`{step.fault}`: {reason}: take another `security`")
             for key, message in step.problems(plan.topology.nodes, copies):
                 yield Problem((*at, key), message)
         if isinstance(step, Start):

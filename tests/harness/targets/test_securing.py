@@ -34,7 +34,7 @@ def test_faults_that_know_messages_are_impossible_under_tls_and_possible_with_lo
     plan = parse_plan(TEXT.replace(PAUSE, LOSS), "plan.yaml")
     assert impossible(with_security(plan, "sasl-scram")) is None
     assert impossible(with_security(PLAIN, "tls")) is None
-    assert "`lost-request` knows messages" in str(impossible(with_security(plan, "tls")))
+    assert "`lost-request`: there are no messages to see under TLS" in str(impossible(with_security(plan, "tls")))
     written = TEXT.replace(PAUSE, LOSS).replace("seed: 1\n", "seed: 1\nsecurity: tls\n")
     with pytest.raises(PlanError, match=r"there are none to see under TLS.* at plan.yaml:\d+"):
         parse_plan(written, "plan.yaml")

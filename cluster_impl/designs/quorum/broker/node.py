@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
 from fencepost.cluster_impl.config.nodes import QuorumBrokerNodeConfig
 from fencepost.cluster_impl.designs.quorum.broker.control_plane import QuorumControlPlane
@@ -79,6 +79,7 @@ class BrokerNode:
             self._metadata.on_epoch,
         )
         self._beating: asyncio.Task[None] | None = None
+        self._settings: Mapping[str, str] = {}
 
     async def start(self) -> None:
         """Open the listeners, then follow the metadata and send heartbeats."""
@@ -103,11 +104,17 @@ class BrokerNode:
 
     def _on_records(self, records: Sequence[tuple[int, bytes]]) -> None:
         self._metadata.on_records(records)
-        self._heartbeats.metadata_advanced()
+        self._metadata_advanced()
 
     def _on_snapshot(self, values: Sequence[bytes], end_offset: int) -> None:
         self._metadata.on_snapshot(values, end_offset)
+        self._metadata_advanced()
+
+    def _metadata_advanced(self) -> None:
         self._heartbeats.metadata_advanced()
+        if (settings := self._image.broker_config_of(self._config.broker_id)) != self._settings:
+            self._settings = settings
+            self._shell.secure(settings)
 
     async def failed(self) -> None:
         """Wait for ever, or raise the failure of a part: NodeFailure if the metadata is unreadable or gone."""

@@ -8,6 +8,7 @@ metadata.format is raised once every node supports the new one (decision 0068).
 from __future__ import annotations
 
 from fencepost.cluster_impl.api.config_changes import AlterRequest, AlterResponse, response_to
+from fencepost.cluster_impl.config.security import is_run_time_key
 from fencepost.cluster_impl.designs.quorum.controller.state import ControllerResult, ControllerState
 from fencepost.cluster_impl.designs.quorum.features import FIRST, SUPPORTED
 from fencepost.cluster_impl.designs.shared.config_requests import decide
@@ -20,7 +21,7 @@ Result = m.UpdateFeaturesResponse.UpdatableFeatureResult
 
 def alter_configs(state: ControllerState, request: AlterRequest) -> ControllerResult[AlterResponse]:
     """Decide a whole request; resources that are refused change nothing, the others form one batch."""
-    decided = decide(request, state.image.settings_of, state.image.topics)
+    decided = decide(request, state.image.settings_of, state.image.topics, taken_up=is_run_time_key)
     records = [
         m.ConfigRecord(resource_type=each.outcome.type, resource_name=each.outcome.name, name=name, value=value)
         for each in decided

@@ -1,0 +1,1 @@
+"""Faults of users: they have other passwords, or are gone."""
