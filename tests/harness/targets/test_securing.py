@@ -36,5 +36,5 @@ def test_faults_that_know_messages_are_impossible_under_tls_and_possible_with_lo
     assert impossible(with_security(PLAIN, "tls")) is None
     assert "`lost-request`: there are no messages to see under TLS" in str(impossible(with_security(plan, "tls")))
     written = TEXT.replace(PAUSE, LOSS).replace("seed: 1\n", "seed: 1\nsecurity: tls\n")
-    with pytest.raises(PlanError, match=r"there are none to see under TLS.* at plan.yaml:\d+"):
+    with pytest.raises(PlanError, match=r"there are no messages to see under TLS.* at plan.yaml:\d+"):
         parse_plan(written, "plan.yaml")

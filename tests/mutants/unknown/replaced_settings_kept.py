@@ -30,8 +30,9 @@ def apply() -> None:
         settings_of: Callable[[int, str], Mapping[str, str]],
         topics: Collection[str],
         switches: Collection[str] = (),
+        taken_up: Callable[[str], bool] = lambda _: False,
     ) -> list[config_requests.Decided]:
-        decided = honest(request, settings_of, topics, switches)
+        decided = honest(request, settings_of, topics, switches, taken_up)
         if isinstance(request, m.IncrementalAlterConfigsRequest):
             return decided
         return [
