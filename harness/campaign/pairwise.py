@@ -30,6 +30,7 @@ from fencepost.harness.campaign.planner import (
     with_workload,
 )
 from fencepost.harness.campaign.script import Script
+from fencepost.harness.campaign.secured import possible_with
 from fencepost.harness.plan.model import Plan
 from fencepost.harness.targets.file import TargetFile
 from fencepost.harness.targets.registry import load, reference_of
@@ -110,7 +111,7 @@ class Pairwise:
         """Return the plan of this number, from 1. `seed` is what it is called by."""
         rounds = self.plans[number - 1]
         rng = random.Random(f"fencepost pairwise {self.file.name} {self.seed} {number}")
-        features = features_for(self.file, self.reference, frozenset(Capability))
+        features = list(possible_with(features_for(self.file, self.reference, frozenset(Capability)), None))
         own = draw(rng, features)
         asked = [self.operations[name] for each in rounds for name in each.operations]
         cluster = with_workload(rng, self.clusters[rounds[0].cluster], [*own, *asked])
@@ -143,7 +144,7 @@ def pairwise(target: str, backend: str, seed: int) -> Pairwise:
 
 def pairwise_for(file: TargetFile, reference: str, seed: int, possible: frozenset[Capability]) -> Pairwise:
     """Return the plans that need only the capabilities in `possible`."""
-    features = features_for(file, reference, possible)
+    features = list(possible_with(features_for(file, reference, possible), None))
     faults = {each.name: each for each in features if isinstance(each, FaultMove) and each.weight}
     operations = {
         each.name: each

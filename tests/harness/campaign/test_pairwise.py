@@ -13,6 +13,7 @@ from fencepost.harness.campaign.campaign import Order
 from fencepost.harness.campaign.features import FaultMove
 from fencepost.harness.campaign.pairwise import OPERATIONS, ROUNDS, Pairwise, cover, legal_pairs, pairwise_for
 from fencepost.harness.campaign.planner import features_for
+from fencepost.harness.campaign.secured import possible_with
 from fencepost.harness.plan import dump_plan
 from fencepost.harness.plan.checks import problems
 from fencepost.harness.plan.injects import InjectStep
@@ -55,7 +56,7 @@ def test_the_plans_of_a_target_have_all_its_pairs(target: str) -> None:
     file = load_file(target)
     possible = {
         each.name
-        for each in features_for(file, f"{target}:{file.version}", file.capabilities)
+        for each in possible_with(features_for(file, f"{target}:{file.version}", file.capabilities), None)
         if isinstance(each, FaultMove)
     }
     assert {fault for fault, _ in pairs.legal} == possible
