@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import re
-import shlex
 import sys
 import tempfile
 import time
@@ -19,12 +18,9 @@ from fencepost.harness.cli.target_report import examined, needed_by, reported, s
 from fencepost.harness.doctor.advice import served_workloads
 from fencepost.harness.doctor.broker import Answers
 from fencepost.harness.errors import UsageError
+from fencepost.harness.targets.running import words_of
 from fencepost.harness.terminal import terminal
 from fencepost.suites.target_facts import TargetFacts
-
-_TEMPLATE = re.compile(r"{{.*?}}|{%.*?%}")
-_HELD = "\0"
-"""Stands for the parts of a command line that are templates, whose blanks separate no words."""
 
 ASKED = """\
 The command line of one broker, with variables in place of its addresses and folders:
@@ -39,7 +35,7 @@ def init(options: InitOptions) -> int:
     UsageError for a file that exists or a mistake in the command line, InfrastructureError for a broker that does not
     start; nothing is written then.
     """
-    words = words_of(options.command or _asked_for())
+    words = command_of(options.command or _asked_for())
     name = options.name or _name(words[0])
     path = options.to or Path(f"{name}.yaml")
     if path.exists():
@@ -67,17 +63,15 @@ def _asked_for() -> str:
     return str(typer.prompt("command line"))
 
 
-def words_of(command: str) -> list[str]:
-    """Return the words of a command line as a shell has them; blanks in `{{ address }}` separate none."""
-    held = _TEMPLATE.findall(command)
+def command_of(line: str) -> list[str]:
+    """Return the words of a command line. Raise UsageError if there are none, or it cannot be read."""
     try:
-        words = shlex.split(_TEMPLATE.sub(_HELD, command))
+        words = words_of(line)
     except ValueError as error:
-        raise UsageError(f"the command line cannot be read: {error}: {command}") from None
+        raise UsageError(f"the command line cannot be read: {error}: {line}") from None
     if not words:
         raise UsageError("the command line is empty: it names the program first")
-    templates = iter(held)
-    return [re.sub(_HELD, lambda _: next(templates), word) for word in words]
+    return words
 
 
 def _name(program: str) -> str:

@@ -14,7 +14,7 @@ from pathlib import Path
 import psutil
 import pytest
 
-from fencepost.harness.cli.target_init import target_file, words_of
+from fencepost.harness.cli.target_init import command_of, target_file
 from fencepost.harness.doctor.advice import advice
 from fencepost.harness.doctor.broker import Answers
 from fencepost.harness.errors import UsageError
@@ -100,13 +100,13 @@ def test_a_request_that_the_file_calls_missing_and_the_broker_serves_is_named(tm
     assert "serves produce" in given.why
 
 
-def test_blanks_in_variables_separate_no_words_of_a_command_line() -> None:
+def test_blanks_in_variables_separate_no_command_of_a_command_line() -> None:
     command = "bin/acme 'two words' --at {{ address }}:{{ client_port }} {% if id %}x y{% endif %}"
-    assert words_of(command)[:4] == ["bin/acme", "two words", "--at", "{{ address }}:{{ client_port }}"]
+    assert command_of(command)[:4] == ["bin/acme", "two words", "--at", "{{ address }}:{{ client_port }}"]
     with pytest.raises(UsageError, match="No closing quotation"):
-        words_of("acme 'open")
+        command_of("acme 'open")
     with pytest.raises(UsageError, match="empty"):
-        words_of(" ")
+        command_of(" ")
 
 
 def test_a_written_file_has_no_key_that_says_nothing(tmp_path: Path) -> None:
