@@ -11,6 +11,7 @@ from typing import Any, cast
 
 import pytest
 
+from fencepost.harness.backends import PROCESS
 from fencepost.harness.clients.views import Answer, BrokerView
 from fencepost.harness.engine.execute import Execution
 from fencepost.harness.errors import InfrastructureError
@@ -24,6 +25,8 @@ from tests.harness.engine.still_context import PLAN, healthy, serving, still_con
 
 class Awaiting(FakeCluster):
     """Notes that it is asked for the nodes that were not awaited."""
+
+    backend = PROCESS
 
     def await_unawaited(self, seconds: float) -> None:
         self.calls.append(f"await the others for {seconds:g} s")
