@@ -59,6 +59,7 @@ def publish(store: Store, names: list[str], rng: random.Random) -> None:
     store.add({"runs": runs, "findings": findings, "faults": faults, "timings": timings, "requirements": rules})
 
 
+@SLOW
 def test_what_was_kept_is_what_is_made_anew_after_each_change_of_the_store(spark: SparkSession, tmp_path: Path) -> None:
     store, rng = Store.create(str(tmp_path / "store")), random.Random(7)
     changes: dict[str, Callable[[], object]] = {
