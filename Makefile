@@ -40,7 +40,7 @@ conformance: .venv/.harness $(PROXY) $(if $(filter kfake,$(TARGET)),$(KFAKE)) $(
 
 check: lint types unit ## lint, types and unit tests; fails if less than 95 % of the branches of judge and model are covered
 
-test: .set-up .checks integration .suites docker-suite ## lint, types, unit and integration tests, the suites (of the designs with ZooKeeper a part)
+test: .set-up .checks integration .suites docker-suite ## lint, types, unit and integration tests, the suites (of each design a part)
 
 .set-up:
 	@$(MAKE) --no-print-directory -j2 .venv/.all $(PROXY)
@@ -85,11 +85,11 @@ $(SUITES): suite-%: .venv/.all $(PROXY)
 
 suite-kfake: $(KFAKE)
 
-# What two designs share is tried on one of them only: it runs on quorum too.
-.PHONY: .suites .part-zk-controller .part-leader-driven
-.suites: suite-quorum .part-zk-controller .part-leader-driven suite-kfake
+# What designs share is tried on few of them (.ci/selection).
+.PHONY: .suites .part-quorum .part-zk-controller .part-leader-driven
+.suites: .part-quorum .part-zk-controller .part-leader-driven suite-kfake
 
-.part-zk-controller .part-leader-driven: .part-%: .venv/.all $(PROXY)
+.part-quorum .part-zk-controller .part-leader-driven: .part-%: .venv/.all $(PROXY)
 	@$(FENCEPOST) conformance --target $* --seed $(SEED) --runs $(RUNS) -k "$$(.ci/selection $*)"
 
 docker-suite: .venv/.all $(PROXY) ## a selection of scenarios on every design and on Apache Kafka, in containers

@@ -11,6 +11,7 @@ import pytest
 
 from fencepost.results.mining import launch
 from fencepost.results.mining.launch import QUIET, submit_arguments
+from tests.results.mining.conftest import SLOW
 
 MAKE = """
 import sys
@@ -22,6 +23,7 @@ LOOK = "from fencepost.results.mining.launch import start_session; print(start_s
 
 
 @pytest.mark.integration
+@SLOW
 def test_a_jvm_takes_the_classes_of_spark_from_the_archive(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """In processes of their own: one that has a Spark session starts no second JVM."""
     archive, loaded = tmp_path / "made" / "spark-classes.jsa", tmp_path / "loaded"
