@@ -9,9 +9,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 
-from rich import box
 from rich.console import Console, RenderableType
-from rich.table import Table
 from rich.text import Text
 
 from fencepost.harness.backends import check_backend, prepare
@@ -20,18 +18,18 @@ from fencepost.harness.campaign.coverage import Meeting, meetings
 from fencepost.harness.campaign.guidance import Guidance
 from fencepost.harness.campaign.learning import learn as learn_from
 from fencepost.harness.campaign.planner import VERSION, LeftOut, left_out
-from fencepost.harness.campaign.summary import PlanOutcome, Summary, grid
+from fencepost.harness.campaign.summary import PlanOutcome, Summary
 from fencepost.harness.cli.board import Board, Row
+from fencepost.harness.cli.campaign_summary import shown
 from fencepost.harness.cli.commands.scenarios import CampaignOptions
 from fencepost.harness.cli.conformance import side_by_side
-from fencepost.harness.cli.display import LinesBelow, coloured, print_finished, progress_bar, running_line
-from fencepost.harness.cli.eta import about_left, duration
+from fencepost.harness.cli.display import LinesBelow, print_finished, progress_bar, running_line
+from fencepost.harness.cli.eta import about_left
 from fencepost.harness.cli.fleet import on_a_fleet
 from fencepost.harness.cli.index import write_pages
 from fencepost.harness.cli.publish import check_store, publish_at_end, store_errors
 from fencepost.harness.cli.signals import at_once
 from fencepost.harness.cli.suite_outputs import CiOutputs
-from fencepost.harness.cli.summary import planted_lines
 from fencepost.harness.disk_space import check_disk_space
 from fencepost.harness.errors import UsageError
 from fencepost.harness.plan import PlanError, load_plan
@@ -211,31 +209,6 @@ def print_pairs(order: Order, console: Console) -> None:
         f"{counted(len({role for _, role in pairs.legal}), 'role')}",
         highlight=False,
     )
-
-
-def shown(summary: Summary) -> Iterator[RenderableType]:
-    counts = "   ".join(f"{number} {verdict.value}" for verdict, number in summary.counts().items())
-    over = f"   {summary.interrupted} interrupted" if summary.interrupted else ""
-    yield Text(f"\n{counted(len(summary.outcomes), 'plan')}   {counts}{over}   {duration(summary.seconds)}", "bold")
-    yield from planted_lines(outcome.planted_defect for outcome in summary.outcomes)
-    roles, rows = grid(summary.met)
-    if rows:
-        yield Text("\nhow often each fault hit which role (and its state, if it was not serving)")
-        table = Table(box=box.SIMPLE_HEAD)
-        table.add_column("fault", no_wrap=True)
-        for role in roles:
-            table.add_column(role)
-        for fault, cells in rows:
-            table.add_row(fault, *cells)
-        yield table
-    for difference, outcomes in summary.differences().items():
-        seeds = ", ".join(str(outcome.seed) for outcome in outcomes)
-        yield Text(f"{difference:<{MARGIN}}listed difference; it showed in plans {seeds}")
-    for outcome in summary.failures:
-        yield Text()
-        lines = f"{outcome.verdict.value:<{MARGIN}}{outcome.title}\n{'':<{MARGIN}}{outcome.headline}"
-        replay = "" if outcome.replay is None else f"\n{'replay':<{MARGIN}}{outcome.replay}"
-        yield coloured(lines + replay, outcome.verdict)
 
 
 class _Tally:

@@ -14,17 +14,16 @@ from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING
 
 from rich.console import Console
-from rich.text import Text
 
 from fencepost.harness.backends import check_backend, prepare
 from fencepost.harness.campaign.campaign import Campaign, Order
 from fencepost.harness.campaign.planner import VERSION, LeftOut, left_out
 from fencepost.harness.campaign.summary import PlanOutcome, Summary
 from fencepost.harness.cli.board import Row
+from fencepost.harness.cli.campaign_summary import shown
 from fencepost.harness.cli.commands.scenarios import CampaignOptions
 from fencepost.harness.cli.conformance import side_by_side
 from fencepost.harness.cli.display import print_finished
-from fencepost.harness.cli.eta import duration
 from fencepost.harness.cli.index import write_pages
 from fencepost.harness.cli.publish import store_errors
 from fencepost.harness.cli.suite_outputs import CiOutputs
@@ -163,15 +162,9 @@ def _outcome(folder: Path, each: Delivered) -> PlanOutcome:
 
 
 def _show(fleet: Fleet, summary: Summary, page: str, console: Console) -> None:
-    counts = "   ".join(f"{number} {verdict.value}" for verdict, number in summary.counts().items())
-    console.print(
-        Text(f"\n{counted(len(summary.outcomes), 'plan')} in {counted(fleet.round, 'round')}   {counts}", "bold"),
-        Text(f"   {duration(summary.seconds)}"),
-    )
+    for rendered in shown(summary):
+        console.print(rendered, highlight=False)
+    console.print(f"{'rounds':<{MARGIN}}{fleet.round}", highlight=False)
     for machine, number in sorted(Counter(each.machine for each in fleet.outcomes).items()):
         console.print(f"{'executor':<{MARGIN}}{machine}: {counted(number, 'plan')}", highlight=False)
-    for outcome in summary.failures:
-        console.print(f"\n{outcome.verdict.value:<{MARGIN}}{outcome.title}\n{'':<{MARGIN}}{outcome.headline}")
-        if outcome.replay is not None:
-            console.print(f"{'replay':<{MARGIN}}{outcome.replay}", highlight=False, soft_wrap=True)
     console.print(f"{'page':<{MARGIN}}{page}", highlight=False, soft_wrap=True)

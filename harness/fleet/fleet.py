@@ -48,7 +48,7 @@ LOOPBACK = {"spark.driver.host": "127.0.0.1", "spark.driver.bindAddress": "127.0
 
 @dataclass
 class Fleet:
-    """A campaign in rounds, in the folder of the campaign, which all machines reach. `advance` drives it.
+    """A campaign in rounds, in the folder of the campaign, which all machines reach. `run` has one run.
 
     A plan whose verdict is infrastructure is run once more, in the next round; the folder of its first run is kept
     aside, and is not published. Of plans that pass only the rows in the store stay.

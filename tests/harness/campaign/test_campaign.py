@@ -15,7 +15,8 @@ from fencepost.harness.campaign.campaign import Campaign, Order
 from fencepost.harness.campaign.coverage import Meeting
 from fencepost.harness.campaign.planner import LeftOut
 from fencepost.harness.campaign.summary import PlanOutcome, Summary
-from fencepost.harness.cli.campaign import FAILED_STARTS, run_campaign, show_plans, shown
+from fencepost.harness.cli.campaign import FAILED_STARTS, run_campaign, show_plans
+from fencepost.harness.cli.campaign_summary import shown
 from fencepost.harness.report.ci_summary import markdown
 from fencepost.results.records.progress import Phase, ProgressLine
 from fencepost.results.records.verdict import Verdict

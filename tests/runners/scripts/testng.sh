@@ -2,7 +2,7 @@
 version testng 7.12.0
 version "maven-surefire-plugin" "3.5.6, 3.6.1"
 project pom.xml <<'XML'
-<project xmlns="http://maven.apache.org/POM/4.0.0">
+<project>
   <modelVersion>4.0.0</modelVersion>
   <groupId>org.example</groupId>
   <artifactId>log</artifactId>
