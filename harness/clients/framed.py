@@ -13,7 +13,7 @@ from types import TracebackType
 from typing import Self
 
 from fencepost.harness.network.tls import over_tls
-from fencepost.harness.wire.no_answer import Closed, Refused, Unanswered, Unreadable
+from fencepost.harness.wire.no_answer import Closed, NoAnswer, NotReached, Refused, Unanswered, Unreadable
 
 MAX_FRAME = 64 << 20
 
@@ -27,12 +27,14 @@ class FramedConnection:
 
     def __init__(self, host: str, port: int, timeout: float, tls: ssl.SSLContext | None = None) -> None:
         self.peer = f"{host}:{port}"
+        self._reached = False
+        """The node sent something over this connection."""
         try:
             self._socket: socket.socket = socket.create_connection((host, port), timeout)
         except TimeoutError:
             raise Unanswered(f"{self.peer} did not accept the connection within {timeout:g} s") from None
         except OSError as error:
-            raise Closed(f"{self.peer} refused the connection: {error.strerror or error}") from None
+            raise NotReached(f"{self.peer} refused the connection: {error.strerror or error}") from None
         self._socket.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
         self._secure(tls, host, timeout)
 
@@ -72,6 +74,7 @@ class FramedConnection:
             raise self._unanswered() from None
         except OSError as error:
             raise self._ended(error) from None
+        self._reached = tls is not None
 
     def _exactly(self, size: int, deadline: float) -> bytes:
         received = bytearray()
@@ -85,6 +88,7 @@ class FramedConnection:
                 raise self._ended(error) from None
             if not part:
                 raise self._ended(None)
+            self._reached = True
             received += part
         return bytes(received)
 
@@ -92,11 +96,12 @@ class FramedConnection:
         self.close()
         return Unanswered(f"{self.peer} did not answer in time")
 
-    def _ended(self, error: OSError | None) -> Closed:
+    def _ended(self, error: OSError | None) -> NoAnswer:
         self.close()
         if isinstance(error, ssl.SSLError) and not isinstance(error, ssl.SSLEOFError):
             return Refused(f"{self.peer} and the harness agree on no TLS: {error.reason or error}")
-        return Closed(f"{self.peer} closed the connection" + (f": {error.strerror or error}" if error else ""))
+        how = Closed if self._reached else NotReached
+        return how(f"{self.peer} closed the connection" + (f": {error.strerror or error}" if error else ""))
 
 
 def _left(deadline: float) -> float:

@@ -11,8 +11,12 @@ class Unanswered(NoAnswer):
     """Nothing came in time. The request may have been carried out, or still be."""
 
 
+class NotReached(NoAnswer):
+    """No connection was made, or it ended before the node's first byte. Nothing but its opening was sent."""
+
+
 class Closed(NoAnswer):
-    """The connection was refused, or ended before an answer."""
+    """The connection ended in place of an answer, after the node had answered over it before."""
 
 
 class Refused(Closed):

@@ -23,7 +23,7 @@ from fencepost.harness.network.layout import Listener
 from fencepost.harness.plan.answers import ProbeAnswer, ProbeOutcome
 from fencepost.harness.plan.base import Level
 from fencepost.harness.plan.requests import Probe
-from fencepost.harness.wire.no_answer import Closed, NoAnswer, NotOffered, Unanswered
+from fencepost.harness.wire.no_answer import Closed, NoAnswer, NotOffered, NotReached, Unanswered
 
 FOLLOWED = frozenset({ErrorCode.not_controller.value, ErrorCode.not_coordinator.value})
 """Errors by which a broker sends a client to another one."""
@@ -160,8 +160,11 @@ class Prober:
             return answer.error == ErrorCode.not_leader_or_follower.value and moved
         return False
 
+    def _runs(self, node: str) -> bool:
+        return self._context.cluster.processes.status(node).running in (Running.RUNNING, Running.PAUSED)
+
     def _answer(self, probe: Probe, name: str, node: str, number: int) -> ProbeAnswer:
-        if self._context.cluster.processes.status(node).running not in (Running.RUNNING, Running.PAUSED):
+        if not self._runs(node):
             return ProbeAnswer(ProbeOutcome.ABSENT, None, {"reason": f"{node} does not run"})
         try:
             return probe.ask(AskedRun(self._context, node, name, number))
@@ -169,8 +172,11 @@ class Prober:
             return ProbeAnswer(ProbeOutcome.NOT_ASKED, None, {"reason": f"{node} {error.reason}"})
         except Unanswered as error:
             return ProbeAnswer(ProbeOutcome.UNANSWERED, None, {"reason": str(error)})
-        except Closed as error:
-            return ProbeAnswer(ProbeOutcome.REFUSED, None, {"reason": str(error)})
+        except NotReached as error:
+            return ProbeAnswer(ProbeOutcome.ABSENT, None, {"reason": str(error)})
+        except Closed as error:  # a connection that ends with its node is no refusal: the request may have been served
+            outcome = ProbeOutcome.REFUSED if self._runs(node) else ProbeOutcome.UNANSWERED
+            return ProbeAnswer(outcome, None, {"reason": str(error)})
         except NoAnswer as error:
             return ProbeAnswer(ProbeOutcome.UNREADABLE, None, {"reason": str(error)})
 

@@ -14,7 +14,7 @@ from fencepost.harness.plan.answers import ProbeAnswer, ProbeOutcome, answered
 from fencepost.harness.plan.asked import Asked
 from fencepost.harness.plan.base import Milliseconds
 from fencepost.harness.plan.requests.request import ProbeStep
-from fencepost.harness.wire.no_answer import Closed, Unanswered, Unreadable
+from fencepost.harness.wire.no_answer import Closed, NotReached, Unanswered, Unreadable
 
 
 class MetricsProbe(ProbeStep):
@@ -54,7 +54,7 @@ def _read(dial: Callable[[], socket.socket]) -> dict[str, float]:
 
     http = HTTPConnection("metrics")
     try:
-        http.sock = dial()
+        http.sock = _dialled(dial)
         http.request("GET", "/metrics", headers={"Connection": "close"})
         response = http.getresponse()
         text = response.read().decode()
@@ -70,3 +70,10 @@ def _read(dial: Callable[[], socket.socket]) -> dict[str, float]:
         raise Unreadable(f"the answer has no metrics: {error}") from error
     finally:
         http.close()
+
+
+def _dialled(dial: Callable[[], socket.socket]) -> socket.socket:
+    try:
+        return dial()
+    except ConnectionError as error:
+        raise NotReached(f"no connection for metrics: {error}") from error

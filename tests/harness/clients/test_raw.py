@@ -21,6 +21,7 @@ from fencepost.cluster_impl.wire import messages as m
 from fencepost.harness.clients.raw import Closed, NotOffered, RawConnection, Unanswered, Unreadable
 from fencepost.harness.plan.requests.heartbeat import DraftBrokerState
 from fencepost.harness.wire.entities import entity, own_module
+from fencepost.harness.wire.no_answer import NotReached
 from tests.harness.clients.offering import offering
 
 DRAFTED = own_module(50, 0)
@@ -121,8 +122,17 @@ def test_a_request_that_the_node_does_not_have_is_not_sent() -> None:
 def test_no_listener() -> None:
     with socket.create_server(("127.0.0.1", 0)) as listening:
         host, port = listening.getsockname()
-    with pytest.raises(Closed, match="refused the connection"):
+    with pytest.raises(NotReached, match="refused the connection"):
         RawConnection(host, port, timeout=1)
+
+
+def test_a_connection_that_ends_before_the_first_byte_shows_no_node() -> None:
+    with socket.create_server(("127.0.0.1", 0)) as listening:
+        host, port = listening.getsockname()
+        with RawConnection(host, port, timeout=1) as raw:
+            listening.accept()[0].close()
+            with pytest.raises(NotReached, match="closed the connection"):
+                raw.call(HEARTBEAT, DRAFTED.BrokerHeartbeatResponse)
 
 
 def test_the_drafts_heartbeat_is_what_the_reference_cluster_reads() -> None:

@@ -14,10 +14,10 @@ import pytest
 from fencepost.cluster_impl.config.values import HostPort
 from fencepost.cluster_impl.metrics.endpoint import MetricsEndpoint
 from fencepost.cluster_impl.metrics.samples import Kind, Sample
-from fencepost.harness.clients.raw import Closed, Unreadable
 from fencepost.harness.network.addresses import METRICS_PORT
 from fencepost.harness.plan.answers import ProbeOutcome
 from fencepost.harness.plan.requests.metrics import MetricsProbe
+from fencepost.harness.wire.no_answer import NotReached, Unreadable
 
 SAMPLES = (
     Sample("lag", "A lag.", 3),
@@ -78,5 +78,5 @@ def test_a_port_without_metrics_is_no_answer() -> None:
         threading.Thread(target=lambda: server.accept()[0].sendall(b"SSH-2.0\r\n"), daemon=True).start()
         with pytest.raises(Unreadable, match="the answer has no metrics"):
             MetricsProbe(node="node-4", timeout_ms=5000).ask(run_at(port))
-    with pytest.raises(Closed, match="refused"):
+    with pytest.raises(NotReached, match="refused"):
         MetricsProbe(node="node-4", timeout_ms=5000).ask(run_at(port))

@@ -15,6 +15,7 @@ from fencepost.harness.plan.answers import ProbeAnswer, ProbeOutcome
 from fencepost.harness.plan.base import ExpectOutcome, Level
 from fencepost.harness.plan.requests.api import ApiProbe
 from fencepost.harness.plan.requests.metrics import MetricsProbe
+from fencepost.harness.wire.no_answer import Closed, NoAnswer, NotReached, Refused
 from fencepost.results.records.journal import read_journal
 from tests.harness.engine.still_context import healthy, still_context
 
@@ -53,6 +54,33 @@ def test_an_answer_that_must_never_be_is_not_waited_out(
     context.journal.close()
     ends = read_journal(tmp_path / "journal.jsonl").of("op", "ok", "fail", "info")
     assert [event.data["outcome"] for event in ends] == journalled
+
+
+@pytest.mark.parametrize(
+    ("met", "runs_on", "phase", "outcome"),
+    [
+        (NotReached("no connection"), True, "info", "absent"),
+        (Closed("ended"), True, "fail", "refused"),
+        (Closed("ended"), False, "info", "unanswered"),
+        (Refused("no login"), True, "fail", "refused"),
+    ],
+)
+def test_only_a_node_that_was_reached_and_runs_on_has_refused(
+    met: NoAnswer, runs_on: bool, phase: str, outcome: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    context = still_context(tmp_path, healthy())
+
+    def ask(probe: MetricsProbe, run: object) -> ProbeAnswer:
+        if not runs_on:
+            context.cluster.processes.kill("node-4")
+        raise met
+
+    monkeypatch.setattr(MetricsProbe, "ask", ask)
+    with Prober(context) as prober:
+        prober.run(MetricsProbe(node="node-4"), "ask")
+    context.journal.close()
+    [end] = read_journal(tmp_path / "journal.jsonl").of("op", "ok", "fail", "info")
+    assert (end.phase, end.data["outcome"]) == (phase, outcome)
 
 
 @pytest.mark.parametrize(("redirects", "asked"), [(True, ["node-4", "node-5"]), (False, ["node-4"])])
