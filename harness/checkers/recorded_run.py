@@ -139,6 +139,15 @@ class RecordedRun:
         )
 
     @cached_property
+    def deleted_values(self) -> frozenset[str]:
+        """Return the acknowledged records that the plan had deleted, with their topics or from the start of a log."""
+        history = self.history
+        left = {
+            each.value for each in history.promises if each.at not in history.ended and not history.was_deleted(each)
+        }
+        return frozenset(each.value for each in self.client_history.promises) - left
+
+    @cached_property
     def comparison(self) -> ReplicaComparison:
         return ReplicaComparison() if self.nodes is None else compare_replicas(self.history, self.replicas)
 

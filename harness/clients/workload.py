@@ -199,21 +199,26 @@ class Workload:
         unknown = tally.sent - tally.acknowledged - failed
         return BurstResult(tally.sent, tally.acknowledged, failed, unknown, dict(tally.errors))
 
-    def final_read(self, timeout: float, gone: Collection[str] = ()) -> FinalReadResult:
+    def final_read(
+        self, timeout: float, gone: Collection[str] = (), deleted: Callable[[], Collection[str]] = tuple
+    ) -> FinalReadResult:
         """Stop everything that runs, then read all topics of the plan from beginning to end with a fresh consumer:
         also those, and the partitions, that its steps created. Ask for the committed offsets of each group first.
-        Topics in `gone` were deleted by a step.
+        Topics in `gone` were deleted by a step, and so were the values that `deleted` returns: the read waits for
+        neither.
 
         A read that hangs is given up: the journal names the call that does not return."""
         self.stop(until=time.monotonic() + timeout)
         longest = (len(self._plan.groups) + 2) * timeout + MARGIN_SECONDS
         try:
-            return in_time("the final read", longest, partial(self._final_read, timeout, gone))
+            return in_time("the final read", longest, partial(self._final_read, timeout, gone, deleted))
         except CallHangs as error:
             self._journal.hangs(str(error), error.seconds)
             return FinalReadResult(complete=False, records=0, missing=len(self._promised))
 
-    def _final_read(self, timeout: float, gone: Collection[str]) -> FinalReadResult:
+    def _final_read(
+        self, timeout: float, gone: Collection[str], deleted: Callable[[], Collection[str]]
+    ) -> FinalReadResult:
         for group in self._plan.groups:
             self._ask_committed(group, time.monotonic() + timeout)
         name = f"final-{next(self._final_reads)}"
@@ -230,6 +235,7 @@ class Workload:
             timeout,
             settle,
             transactions=any(producer.transactions for producer in self._plan.workload.producers),
+            deleted=deleted,
         )
 
     def _admin(self, timeout: float) -> AdminClient:

@@ -10,11 +10,13 @@ import re
 import time
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
+from functools import partial
 from typing import Any, Protocol
 
 from fencepost.faults.capabilities import CapabilityError
 from fencepost.harness.backends import ELSEWHERE
 from fencepost.harness.checkers.decided import deciding_violation
+from fencepost.harness.checkers.recorded_run import RecordedRun
 from fencepost.harness.clients.settings import settle_seconds
 from fencepost.harness.engine.audit import AUDITED, Auditor
 from fencepost.harness.engine.conditions import await_condition, holds
@@ -239,7 +241,7 @@ class Execution:
             self._describe("end")
         context.clients.workload.stop(until=context.clock.deadline)
         if any(not topic.prepared for topic in context.plan.topics):
-            context.clients.workload.final_read(reading, _deleted(context))
+            context.clients.workload.final_read(reading, _deleted(context), partial(_deleted_values, context))
         list_topics(context, _topics(context.plan))
         auditor.audit()
 
@@ -284,6 +286,14 @@ def _deleted(context: Context) -> frozenset[str]:
     """Return the topics that steps deleted and did not create again, as was decided."""
     existing = {entry.topic for entry in context.references.now.image.partitions.values()}
     return frozenset(deleted_topics(context.plan)) - existing
+
+
+def _deleted_values(context: Context) -> frozenset[str]:
+    """Return the acknowledged records that steps had deleted, by the journal so far."""
+    file = context.cluster.target.file
+    settings = {**file.settings.all, **file.settings.broker}
+    journal = read_journal(context.journal.path)
+    return RecordedRun(context.plan, journal, None, file.dialect, settings).deleted_values
 
 
 def _topics(plan: Plan) -> frozenset[str]:

@@ -9,10 +9,12 @@ from fencepost.harness.checkers.history import History, read_history
 from fencepost.harness.checkers.inconsistent_offsets import inconsistent_offsets
 from fencepost.harness.checkers.lost_write import lost_write
 from fencepost.harness.checkers.nonmonotonic_send import nonmonotonic_send
+from fencepost.harness.checkers.recorded_run import RecordedRun
 from fencepost.harness.checkers.returned import returned
 from fencepost.harness.checkers.topic_lives import read_deletions, split_lives
 from fencepost.harness.checkers.topic_requests import topic_requests
 from fencepost.harness.checkers.unseen import unread, unseen
+from fencepost.harness.plan.dialect import Dialect
 from fencepost.results.records.verdict import Verdict
 from tests.harness.checkers.journal_builder import JournalBuilder
 from tests.harness.checkers.plans import plan
@@ -69,6 +71,11 @@ def test_offsets_begin_anew_when_a_topic_is_created_again() -> None:
     for checker in (inconsistent_offsets, nonmonotonic_poll, nonmonotonic_send, lost_write, unseen, unread, returned):
         assert checker(found).verdict is Verdict.PASS, checker.module
     assert unseen(found).evidence["judged"] == 2
+
+
+def test_the_final_read_waits_for_no_record_of_a_deleted_topic() -> None:
+    run = RecordedRun(plan(), created_again().journal(), None, Dialect.KIP_631)
+    assert run.deleted_values == {"a-0", "a-1"}
 
 
 def test_a_record_that_the_new_topic_lost_is_seen() -> None:

@@ -1,6 +1,6 @@
 """The final read against the brokers that librdkafka simulates inside this process."""
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from pathlib import Path
 
 import pytest
@@ -25,12 +25,14 @@ def producer() -> Iterator[Producer]:
 
 
 def read(
-    producer: Producer, promised: set[str], path: Path, timeout: float, settle: float
+    producer: Producer, promised: set[str], path: Path, timeout: float, settle: float, deleted: Collection[str] = ()
 ) -> tuple[FinalReadResult, Journal]:
     [broker] = producer.list_topics(timeout=WITHIN).brokers.values()
     config = consumer({"bootstrap.servers": f"{broker.host}:{broker.port}"}, Timing(), "final")
     with JournalWriter(path) as journal:
-        result = read_everything("final", [("t", 0)], config, journal, frozenset(promised), timeout, settle)
+        result = read_everything(
+            "final", [("t", 0)], config, journal, frozenset(promised), timeout, settle, deleted=lambda: deleted
+        )
     return result, read_journal(path)
 
 
@@ -44,6 +46,11 @@ def test_a_read_that_found_all_that_was_promised_ends_at_once(producer: Producer
 def test_a_read_that_misses_something_ends_when_all_is_quiet(producer: Producer, tmp_path: Path) -> None:
     result, _ = read(producer, {"p-0", "lost"}, tmp_path / "j", timeout=1000.0, settle=0.3)
     assert result == FinalReadResult(complete=True, records=10, missing=1)
+
+
+def test_a_read_does_not_wait_for_what_was_deleted(producer: Producer, tmp_path: Path) -> None:
+    result, _ = read(producer, {"p-0", "gone"}, tmp_path / "j", timeout=WITHIN, settle=1000.0, deleted={"gone"})
+    assert result == FinalReadResult(complete=True, records=10, missing=0)
 
 
 def test_a_read_that_was_not_quiet_for_long_enough_reached_no_end(producer: Producer, tmp_path: Path) -> None:
