@@ -60,6 +60,8 @@ class Fault(ABC):
     left_out: ClassVar[Mapping[str, str]] = {}
     """The reasons why random plans do not have it, by target, or for all of them (`EVERYWHERE`)."""
 
+    counts_bytes: ClassVar[bool] = False
+    """True if it, and its proof, count the bytes of Kafka's messages on a link: under TLS others are there."""
     bundle_script: ClassVar[BundleScript] = BundleScript.NOTHING
 
     @abstractmethod

@@ -46,6 +46,7 @@ class CutAfterBytes(LinkFault):
     phrase = "each connection from {from} to {to} is cut after {after_bytes} bytes of its {stream}"
     measure: ClassVar[str] = "bytes counted"
     holds: ClassVar[bool] = False
+    counts_bytes: ClassVar[bool] = True
     Parameters = CutAfterBytesParameters
     weight = 2
 

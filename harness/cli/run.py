@@ -16,12 +16,13 @@ from fencepost.harness.cli.run_progress import RunProgress
 from fencepost.harness.engine.chained import run_after
 from fencepost.harness.engine.run import RunInterrupt
 from fencepost.harness.engine.run import run as run_plan
+from fencepost.harness.errors import UsageError
 from fencepost.harness.plan import Plan
 from fencepost.harness.reproduction.replaying import Original, Replays
 from fencepost.harness.reproduction.replaying import replay as run_again
 from fencepost.harness.targets.consent import give_consent
 from fencepost.harness.targets.reference import plant, plant_again
-from fencepost.harness.targets.securing import with_security
+from fencepost.harness.targets.securing import impossible, with_security
 from fencepost.harness.terminal import console_beside, counted
 from fencepost.results.records.folder import RunFolder
 from fencepost.results.records.verdict import RunVerdict, Verdict
@@ -36,6 +37,8 @@ def run(options: RunOptions) -> int:
     plant(options.mutant)
     give_consent(options.owned)
     plan = with_security(plan_to_run(options.source, options.target, options.seed), options.security)
+    if options.security is not None and (reason := impossible(plan)) is not None:
+        raise UsageError(f"with `--security {options.security}`: {reason}")
     console = console_beside(options.as_json)
     try:
         with RunDisplay(console, RunProgress.of(plan, options.runs, usual_seconds(plan.scenario))) as display:

@@ -10,6 +10,7 @@ import hashlib
 import secrets
 import socket
 import ssl
+import time
 from collections.abc import Mapping
 
 from kio.schema.alter_user_scram_credentials.v0.request import (
@@ -18,6 +19,7 @@ from kio.schema.alter_user_scram_credentials.v0.request import (
     ScramCredentialUpsertion,
 )
 from kio.schema.alter_user_scram_credentials.v0.response import AlterUserScramCredentialsResponse
+from kio.schema.errors import ErrorCode
 from kio.schema.incremental_alter_configs.v1.request import (
     AlterableConfig,
     AlterConfigsResource,
@@ -37,7 +39,8 @@ from fencepost.harness.targets.target import Installation
 from fencepost.harness.wire.no_answer import NoAnswer, Refused
 
 TIMEOUT = 10.0
-"""Seconds for a connection, and for each request on it."""
+"""Seconds for a connection, for each request on it, and for a controller to be there."""
+ASK_EVERY = 0.1
 OF_BROKERS, SET, DELETE = i8(4), i8(0), i8(1)
 """Kafka's numbers of a type of resource, and of operations on settings."""
 ITERATIONS = 4096
@@ -213,10 +216,15 @@ def alter_settings(node: str, settings: Mapping[str, str | None], layout: Layout
         resource_type=OF_BROKERS, resource_name=str(layout.node(node).id), configs=tuple(changes)
     )
     request = IncrementalAlterConfigsRequest(resources=(of_broker,), validate_only=False)
-    try:
-        with administrator(node, layout, installation) as connection:
-            (result,) = connection.call(request, IncrementalAlterConfigsResponse).responses
-    except NoAnswer as error:
-        raise CapabilityError(f"{node} does not change its settings: {error}") from error
+    deadline = time.monotonic() + TIMEOUT
+    while True:
+        try:
+            with administrator(node, layout, installation) as connection:
+                (result,) = connection.call(request, IncrementalAlterConfigsResponse).responses
+        except NoAnswer as error:
+            raise CapabilityError(f"{node} does not change its settings: {error}") from error
+        if result.error_code is not ErrorCode.not_controller or time.monotonic() > deadline:
+            break
+        time.sleep(ASK_EVERY)  # an election is going on
     if result.error_code:
         raise CapabilityError(f"{node} does not change its settings: {result.error_message or result.error_code.name}")

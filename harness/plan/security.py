@@ -6,12 +6,13 @@ each other, and `client`, as which the workload does, may do everything; `alice`
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from typing import Annotated, Literal, Self
 
 from pydantic import Discriminator, Tag, model_validator
 
 from fencepost.faults.capabilities import Capability
+from fencepost.faults.fault import Fault
 from fencepost.harness.plan.base import PlanModel
 
 SecurityProtocol = Literal["PLAINTEXT", "SSL", "SASL_PLAINTEXT", "SASL_SSL"]
@@ -95,6 +96,20 @@ SECURITIES: Mapping[SecurityName, Security] = {
     ),
 }
 """Controllers have PLAIN beside SCRAM: those of Apache Kafka keep SCRAM users in the log that their logins are for."""
+
+
+def unsuitable_fault(fault: type[Fault], security: Security) -> str | None:
+    """Return why a fault has no place with this security; None if it has."""
+    if fault.counts_bytes and security.has_tls:
+        return "under TLS the bytes of messages cannot be counted"
+    return unsuitable(fault.capability, security)
+
+
+def super_user(settings: Collection[str], security: Security) -> str | None:
+    """Return why entries of nodes with these settings do not bind clients; None if they do, or if there are none."""
+    if security.mechanisms and "authorizer.class.name" in settings:
+        return "clients log in as a super user, to which no entry applies"
+    return None
 
 
 def unsuitable(capability: Capability, security: Security) -> str | None:

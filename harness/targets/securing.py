@@ -7,7 +7,7 @@ import difflib
 from fencepost.harness.errors import UsageError
 from fencepost.harness.plan.checks import problems
 from fencepost.harness.plan.model import Plan
-from fencepost.harness.plan.security import SECURITIES, Security, SecurityName
+from fencepost.harness.plan.security import SECURITIES, Security, SecurityName, super_user
 from fencepost.harness.targets.target import Target
 
 
@@ -30,7 +30,10 @@ def with_security(plan: Plan, name: str | None) -> Plan:
 
 def impossible(plan: Plan) -> str | None:
     """Return what a plan does that cannot be done with its security; None if all can."""
-    return next((problem.message for problem in problems(plan)), None) if plan.secured.secures else None
+    if not plan.secured.secures:
+        return None
+    settings = plan.settings.of(controller=True, broker=True) if plan.settings else {}
+    return next((problem.message for problem in problems(plan)), super_user(settings, plan.secured))
 
 
 def check_security(target: Target, security: Security) -> None:

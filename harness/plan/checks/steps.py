@@ -12,7 +12,7 @@ from fencepost.harness.plan.checks.references import instant_problems, partition
 from fencepost.harness.plan.injects import InjectStep
 from fencepost.harness.plan.model import Committed, Plan
 from fencepost.harness.plan.requests.request import ProbeStep
-from fencepost.harness.plan.security import unsuitable
+from fencepost.harness.plan.security import unsuitable_fault
 from fencepost.harness.plan.steps.backup import Backup
 from fencepost.harness.plan.steps.bind import Bind
 from fencepost.harness.plan.steps.heal import Heal
@@ -45,7 +45,7 @@ def step_problems(plan: Plan) -> Iterator[Problem]:
             yield from instant_problems((*at, "after"), after, seen, faults)
         if isinstance(step, InjectStep):
             yield from _when(at, step, plan, bound, seen, faults)
-            if (reason := unsuitable(FAULTS[step.fault].capability, plan.secured)) is not None:
+            if (reason := unsuitable_fault(FAULTS[step.fault], plan.secured)) is not None:
                 yield Problem((*at, "fault"), f"`{step.fault}`: {reason}: take another `security`")
             for key, message in step.problems(plan.topology.nodes, copies):
                 yield Problem((*at, key), message)

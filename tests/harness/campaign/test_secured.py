@@ -34,5 +34,6 @@ def test_the_reason_of_what_is_left_out_is_given() -> None:
     file = load("quorum").file
     reasons = {each.kind: each.reason for each in left_out(file, "process", file.version, "tls-scram")}
     assert reasons["lost-request"] == "there are no messages to see under TLS"
+    assert reasons["cut-after-bytes"] == "under TLS the bytes of messages cannot be counted"
     assert reasons["change-acls"] == "clients log in as a super user, to which no entry applies"
     assert "change-acls" not in {each.kind for each in left_out(file, "process", file.version, "tls")}

@@ -98,6 +98,7 @@ def test_help_loads_nothing_that_is_slow() -> None:
         (("plan", "starts-fenced", "--target", "quorum:2.0"), "quorum has no version '2.0'"),
         (("campaign", "quorum:2.0", "--dry-run"), "quorum has no version '2.0'"),
         (("replay", "/no/such/run"), "there is no run folder /no/such/run"),
+        (("run", "metadata-format-raised", "--security", "sasl-scram"), "`: clients log in as a super user"),
         (("status",), "no cluster is up"),
         (("clean", "/"), "/ has no processes.jsonl"),
         (("clean", "--images", "/"), "--images does not look at runs"),
