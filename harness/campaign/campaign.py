@@ -27,6 +27,7 @@ from fencepost.harness.campaign.guidance import Guidance
 from fencepost.harness.campaign.guided import Choice, GuidedPlans
 from fencepost.harness.campaign.pairwise import Pairwise, pairwise
 from fencepost.harness.campaign.planner import VERSION, generate
+from fencepost.harness.engine import watchdog
 from fencepost.harness.engine.watchdog import latest_end
 from fencepost.harness.plan import Plan, dump_plan
 from fencepost.harness.plan.hash import plan_hash
@@ -37,10 +38,6 @@ from fencepost.results.records.progress import VARIABLE, Phase, new_lines
 
 FRESH = 0.2
 """The fraction of plans with a fresh cluster, where several may share one."""
-GRACE = 60.0
-"""Seconds that runs have to stop and be judged after an interrupt."""
-OVERDUE = 120.0
-"""Seconds that a run has to be judged once its cluster is gone."""
 NOT_TWICE = 1_000_000
 """Campaigns of different seeds have different plans, up to this number."""
 
@@ -255,8 +252,8 @@ class Campaign:
 
     def _end_if_overdue(self, attempt: Attempt) -> None:
         """Interrupt a run that outlives even its watchdog, and kill it if it does not go: its watcher cleans up."""
-        late = time.monotonic() - attempt.begun - attempt.latest_end - OVERDUE
-        if late <= 0 or (attempt.overdue and late <= GRACE):
+        late = time.monotonic() - attempt.begun - attempt.latest_end - watchdog.OVERDUE
+        if late <= 0 or (attempt.overdue and late <= watchdog.GRACE):
             return
         with suppress(ProcessLookupError):
             os.killpg(attempt.process.pid, signal.SIGKILL if attempt.overdue else signal.SIGINT)
@@ -268,7 +265,7 @@ class Campaign:
             attempt.interrupted = True
             with suppress(ProcessLookupError):  # it ended at this very moment
                 os.killpg(attempt.process.pid, signal.SIGINT)
-        deadline = time.monotonic() + GRACE
+        deadline = time.monotonic() + watchdog.GRACE
         for attempt in self.running:
             try:
                 attempt.process.wait(max(0.1, deadline - time.monotonic()))

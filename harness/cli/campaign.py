@@ -31,6 +31,7 @@ from fencepost.harness.cli.publish import check_store, publish_at_end, store_err
 from fencepost.harness.cli.signals import at_once
 from fencepost.harness.cli.suite_outputs import CiOutputs
 from fencepost.harness.disk_space import check_disk_space
+from fencepost.harness.engine.watchdog import JUDGED
 from fencepost.harness.errors import UsageError
 from fencepost.harness.plan import PlanError, load_plan
 from fencepost.harness.plan.security import SECURITIES
@@ -47,8 +48,6 @@ from fencepost.results.records.verdict import RunVerdict, Verdict
 from fencepost.results.store.store import Store
 
 POLL = 0.2
-AFTERMATH_SECONDS = 90.0
-"""Seconds in which the watcher of a run that died cleans up and judges it."""
 DRY_RUN_PLANS = 10
 """Plans that --dry-run shows without --plans."""
 MARGIN = 15
@@ -314,7 +313,7 @@ def _lost(attempt: Attempt, board: Board) -> Row:
     row.headline = f"the run ended with exit code {attempt.process.returncode}: {said[-1] if said else attempt.log}"
     if (folder := attempt.folder) is not None and not attempt.interrupted:
         row.run = str(folder.path)
-        if within(AFTERMATH_SECONDS, folder.verdict.exists, longest_pause=POLL):
+        if within(JUDGED, folder.verdict.exists, longest_pause=POLL):
             judged = RunVerdict.load(folder.verdict)
             row.verdict, row.headline = Verdict.worst((judged.verdict, row.verdict)), judged.headline
     return row

@@ -6,11 +6,10 @@ import json
 import os
 import time
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
-from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING
 
 from rich.console import Console
@@ -28,12 +27,15 @@ from fencepost.harness.cli.index import write_pages
 from fencepost.harness.cli.publish import store_errors
 from fencepost.harness.cli.suite_outputs import CiOutputs
 from fencepost.harness.errors import InfrastructureError, UsageError
+from fencepost.harness.fleet.causes import Cause
 from fencepost.harness.fleet.fleet import Fleet, spark_context
 from fencepost.harness.fleet.task import Delivered
+from fencepost.harness.targets.reference import with_defect
 from fencepost.harness.targets.registry import load
 from fencepost.harness.terminal import counted, terminal
 from fencepost.results.records.files import read_json, write_json
 from fencepost.results.records.progress import Phase
+from fencepost.results.records.replay_command import replay_command
 from fencepost.results.records.survey import CAMPAIGN_FILE
 from fencepost.results.store.store import Store
 
@@ -66,15 +68,18 @@ def on_a_fleet(options: CampaignOptions, order: Order, outputs: CiOutputs) -> in
         highlight=False,
         soft_wrap=True,
     )
-    with _spark(options.on, max(1, cores // side_by_side(target.file, cores))) as spark, store_errors():
+    cores_per_plan = max(1, cores // side_by_side(target.file, cores))
+    with _spark(options.on, cores_per_plan, fleet.folder / "jvm.log") as spark, store_errors():
         _rounds(fleet, spark, console, _begun(fleet, options))
+        causes = _causes(fleet, spark, cores_per_plan, options.shrink_minutes, console)
     summary = _summary(fleet, tuple(left_out(target.file, order.backend, target.version, order.security)))
-    write_json(fleet.folder / "summary.json", summary.to_json())
+    written = {**summary.to_json(), "causes": [each.to_json() for each in causes]}
+    write_json(fleet.folder / "summary.json", written)
     page = write_pages(fleet.folder, fleet.folder.parent)
     if options.as_json:
-        print(json.dumps(summary.to_json(), indent=2))
+        print(json.dumps(written, indent=2))
     else:
-        _show(fleet, summary, page, console)
+        _show(fleet, summary, causes, page, console)
     outputs.write(summary.as_suite(), None, console)
     return summary.verdict.exit_code
 
@@ -125,7 +130,7 @@ def _rounds(fleet: Fleet, spark: SparkContext, console: Console, begun: bool) ->
 
 
 @contextmanager
-def _spark(master: str, cores_per_plan: int) -> Iterator[SparkContext]:
+def _spark(master: str, cores_per_plan: int, log: Path) -> Iterator[SparkContext]:
     try:
         from py4j.protocol import Py4JError
         from pyspark.errors import PySparkException
@@ -134,11 +139,7 @@ def _spark(master: str, cores_per_plan: int) -> Iterator[SparkContext]:
     except ImportError:
         raise UsageError("--on needs PySpark: pip install 'fencepost[mining]', or `make .venv/.all` here") from None
     try:
-        with (
-            TemporaryDirectory(prefix="fencepost-") as scratch,
-            jvm_errors_into(Path(scratch) / "jvm.log"),
-            spark_context(master, cores_per_plan) as spark,
-        ):
+        with jvm_errors_into(log), spark_context(master, cores_per_plan) as spark:
             yield spark
     except (PySparkException, Py4JError) as error:
         raise InfrastructureError(f"Spark on {master} failed: {str(error).splitlines()[0]}") from error
@@ -161,10 +162,44 @@ def _outcome(folder: Path, each: Delivered) -> PlanOutcome:
     return PlanOutcome(each.number, each.seed, each.title, each.verdict, each.seconds, each.headline, kept)
 
 
-def _show(fleet: Fleet, summary: Summary, page: str, console: Console) -> None:
+def _causes(
+    fleet: Fleet, spark: SparkContext, cores_per_plan: int, minutes: float, console: Console
+) -> Sequence[Cause]:
+    if not minutes:
+        return ()
+    return fleet.causes(
+        spark, cores_per_plan, minutes, lambda said: console.print(f"{'causes':<{MARGIN}}{said}", highlight=False)
+    )
+
+
+def _of_cause(cause: Cause) -> Iterator[str]:
+    """Yield the lines of one cause: its rules, its rate, when it was seen, and where its smallest plan is."""
+    low, high = cause.interval
+    yield f"\n{'cause':<{MARGIN}}{cause.signature}; {counted(len(cause.plans), 'plan')}: {', '.join(cause.plans)}"
+    yield f"{'fails':<{MARGIN}}{cause.failed} of {cause.runs} replays (95 % interval {low:.0%} to {high:.0%})"
+    seen = cause.seen
+    yield (
+        f"{'seen':<{MARGIN}}{counted(seen.runs, 'run')}, first {seen.first} on {seen.first_release}, "
+        f"last {seen.last} on {seen.last_release}"
+    )
+    for each in cause.known_bugs:
+        yield f"{'likely':<{MARGIN}}{each}"
+    if cause.smallest is None:
+        yield f"{'not shrunk':<{MARGIN}}it failed too seldom, or the time was up: raise --shrink-minutes"
+    else:
+        end = "nothing more can be dropped" if cause.complete else "the time was up; a smaller plan may exist"
+        yield f"{'shrunk':<{MARGIN}}{', '.join(cause.faults) or 'no fault'}; {end}"
+        yield f"{'replay':<{MARGIN}}{with_defect(replay_command(Path(cause.smallest)))} --times 20"
+    if cause.bundle is not None:
+        yield f"{'bundle':<{MARGIN}}{cause.bundle}"
+
+
+def _show(fleet: Fleet, summary: Summary, causes: Sequence[Cause], page: str, console: Console) -> None:
     for rendered in shown(summary):
         console.print(rendered, highlight=False)
-    console.print(f"{'rounds':<{MARGIN}}{fleet.round}", highlight=False)
+    for line in (line for each in causes for line in _of_cause(each)):
+        console.print(line, highlight=False, soft_wrap=True, markup=False)
+    console.print(f"\n{'rounds':<{MARGIN}}{fleet.round}", highlight=False)
     for machine, number in sorted(Counter(each.machine for each in fleet.outcomes).items()):
         console.print(f"{'executor':<{MARGIN}}{machine}: {counted(number, 'plan')}", highlight=False)
     console.print(f"{'page':<{MARGIN}}{page}", highlight=False, soft_wrap=True)

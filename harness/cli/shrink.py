@@ -26,7 +26,7 @@ from fencepost.harness.plan.hash import plan_hash
 from fencepost.harness.plan.injects import InjectStep
 from fencepost.harness.plan.model import Plan
 from fencepost.harness.reproduction.replaying import Original, chain_beside
-from fencepost.harness.reproduction.shrink.ddmin import ddmin
+from fencepost.harness.reproduction.shrink.ddmin import ddmin, one_by_one
 from fencepost.harness.reproduction.shrink.parts import named
 from fencepost.harness.reproduction.shrink.search import ShrinkResult
 from fencepost.harness.reproduction.shrink.search import shrink as search
@@ -152,7 +152,7 @@ class Chains:
             self._candidates.reported(f"the plan after {len(some)} of {len(chain)} others", plan)
             return self.trials(some).fails(plan)
 
-        return ddmin(chain, fails)
+        return ddmin(chain, one_by_one(fails))
 
 
 class Candidates:

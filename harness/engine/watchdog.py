@@ -22,6 +22,12 @@ from fencepost.results.records.folder import RunFolder
 from fencepost.results.records.journal import JournalError, JournalWriter
 from fencepost.results.records.verdict import Verdict
 
+OVERDUE = 120.0
+"""Seconds beyond the latest end of a plan after which the program that started its process interrupts it."""
+GRACE = 60.0
+"""Seconds that a run has then, or after another interrupt, to stop and be judged. Then its process is killed."""
+JUDGED = 90.0
+"""Seconds in which the watcher of a run that died cleans up and judges it."""
 GRACE_SECONDS = 240.0
 """Seconds for what a plan's deadline does not count: the start and the end of the cluster, and reading everything."""
 STUCK_SECONDS = 30.0

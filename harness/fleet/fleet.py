@@ -17,13 +17,16 @@ from typing import TYPE_CHECKING, Any
 from fencepost.harness.campaign.campaign import Order
 from fencepost.harness.campaign.guidance import Guidance
 from fencepost.harness.campaign.learning import learn
-from fencepost.harness.engine.watchdog import latest_end
+from fencepost.harness.engine.watchdog import GRACE, latest_end
+from fencepost.harness.fleet.causes import Cause, sightings
 from fencepost.harness.fleet.rounds import Round, saved_rounds
-from fencepost.harness.fleet.task import ARRIVING, GRACE, Delivered, Task, perform, sweep
+from fencepost.harness.fleet.second_queue import SecondQueue
+from fencepost.harness.fleet.task import ARRIVING, Delivered, Task, perform, sweep
 from fencepost.harness.plan import dump_plan, load_plan
 from fencepost.harness.processes.waiting import within
 from fencepost.harness.publishing.folders import find
 from fencepost.harness.publishing.publish import Publication, publish_runs
+from fencepost.harness.targets.registry import load_file
 from fencepost.results.records.folder import RunFolder
 from fencepost.results.records.verdict import Verdict
 from fencepost.results.store.store import Store
@@ -153,6 +156,35 @@ class Fleet:
     def publish(self) -> Publication:
         """Add the runs to the store that it does not have."""
         return publish_runs(find([self.folder]), self.store)
+
+    def causes(
+        self, spark: SparkContext, cores_per_plan: int, minutes: float, say: Callable[[str], None]
+    ) -> list[Cause]:
+        """Have the plans that found a violation replayed and shrunk, and return one entry for each distinct cause."""
+        target, defect = self.order.target.partition(":")[0], self.defect
+        listed = load_file(target).known_bugs
+
+        def have_run(task: Task) -> Delivered:
+            delivered: Delivered = spark.parallelize([task], 1).map(perform).collect()[0]
+            return delivered
+
+        queue = SecondQueue(
+            self.folder,
+            self.order.backend,
+            defect,
+            self.order.to_the_end,
+            have_run,
+            slots=max(1, spark.defaultParallelism // cores_per_plan),
+            deadline=time.monotonic() + minutes * 60,
+            sightings=lambda plans: sightings(self.store, target, defect, self.folder.name, plans),
+            likely=lambda seen: tuple(f"{bug.id}: {bug.message}" for bug in listed if bug.requirement in seen.broken),
+            say=say,
+        )
+        try:
+            return queue.causes(each.scenario for each in self.outcomes if each.verdict is Verdict.VIOLATION)
+        except BaseException:
+            spark.cancelAllJobs()
+            raise
 
     def _count(self, outcomes: Sequence[Delivered], of: Round) -> None:
         self._again = frozenset(

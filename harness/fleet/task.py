@@ -19,18 +19,13 @@ from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
+from fencepost.harness.engine.watchdog import GRACE, JUDGED, OVERDUE
 from fencepost.harness.processes.interrupts import end_on_interrupt
 from fencepost.harness.processes.waiting import within
 from fencepost.harness.targets.reference import VARIABLE
 from fencepost.results.records.folder import RunFolder
 from fencepost.results.records.verdict import Verdict
 
-OVERDUE = 120.0
-"""Seconds beyond the deadline of a plan after which its process is interrupted."""
-GRACE = 60.0
-"""Seconds that it has then to be judged."""
-JUDGED = 90.0
-"""Seconds in which the watcher of a run that died cleans up and judges it."""
 SCRATCH = "fencepost-fleet-"
 """Begins the names of the folders in which plans run on their machine, before the id of the executor's process."""
 ARRIVING = ".arriving"
@@ -53,6 +48,8 @@ class Task:
     folder: str
     defect: str = ""
     """The mutant that the nodes run with."""
+    brief: bool = False
+    """Only the verdict is delivered of a run that found no violation."""
 
 
 @dataclass(frozen=True)
@@ -84,6 +81,11 @@ def perform(task: Task) -> Delivered:
             if run is None:
                 return _result(task, Verdict.INFRASTRUCTURE, f"its run did not begin (exit code {code}): {said}", began)
             within(JUDGED, run.verdict.exists)
+            if task.brief and (judged := run.try_verdict()) is not None and judged.verdict is not Verdict.VIOLATION:
+                alone = RunFolder(Path(scratch) / "verdict")
+                alone.path.mkdir()
+                shutil.copy(run.verdict, alone.verdict)
+                run = alone
             _deliver(run.path, delivered.path)
         except OSError as error:
             return _result(task, Verdict.INFRASTRUCTURE, f"its run was not delivered: {error}", began)

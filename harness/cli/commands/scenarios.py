@@ -243,7 +243,8 @@ class CampaignOptions(CommandOptions):
 
     With --on, the plans run on the executors of a Spark cluster, in rounds. All machines reach the folder --runs and
     the store. Between two rounds the store is mined, and the next plans are chosen by it. What passed leaves its rows
-    in the store alone. A lost executor's plans run again, and a plan that was judged never does. docs/fleet.md.
+    in the store alone. A lost executor's plans run again, and a plan that was judged never does. At the end plans that
+    found a violation are replayed and shrunk, one for each distinct cause. docs/fleet.md.
 
     With --plans-per-cluster a cluster lives on after a plan that passed, and the next plan is one for its nodes, with
     topics and clients of its own. A run folder has the plans before it in chain/, and replay runs them first.
@@ -332,6 +333,14 @@ class CampaignOptions(CommandOptions):
     plans_per_round: Annotated[
         int, typer.Option(min=1, metavar="N", help="With --on: the plans of a round, after which the store is mined.")
     ] = 50
+    shrink_minutes: Annotated[
+        float,
+        typer.Option(
+            min=0.0,
+            metavar="N",
+            help="With --on: at the end, replay and shrink what found a violation, for N minutes. 0: do not.",
+        ),
+    ] = 30.0
     resume: Annotated[
         Path | None,
         typer.Option(

@@ -10,20 +10,26 @@ from itertools import pairwise
 from typing import TypeVar
 
 Thing = TypeVar("Thing")
+FirstFailing = Callable[[Sequence[tuple[Thing, ...]]], tuple[Thing, ...] | None]
 
 
-def ddmin(things: Sequence[Thing], fails: Callable[[tuple[Thing, ...]], bool]) -> tuple[Thing, ...]:
+def one_by_one(fails: Callable[[tuple[Thing, ...]], bool]) -> FirstFailing[Thing]:
+    """Return a search for the first subset that fails, which asks for one after the other."""
+    return lambda subsets: next((each for each in subsets if fails(each)), None)
+
+
+def ddmin(things: Sequence[Thing], first_failing: FirstFailing[Thing]) -> tuple[Thing, ...]:
     """Return a subset of `things`, in their order, that fails and from which no single thing can be dropped.
 
-    `fails` is called for smaller subsets only: all together are assumed to fail. If a failure comes and goes, the
-    result follows the answers that `fails` gave.
+    `first_failing` returns the first of several subsets that fails, None if all of them pass. It is asked for smaller
+    subsets only: all together are assumed to fail. If a failure comes and goes, the result follows its answers.
     """
     kept = tuple(things)
-    if not kept or fails(()):
+    if not kept or first_failing([()]) is not None:
         return ()
     pieces = 2
     while len(kept) > 1:
-        smaller = next((part for part in _candidates(kept, pieces) if fails(part)), None)
+        smaller = first_failing(list(_candidates(kept, pieces)))
         if smaller is not None:
             # One piece alone starts over; a complement keeps the present granularity.
             pieces = 2 if len(smaller) <= -(-len(kept) // pieces) else max(pieces - 1, 2)

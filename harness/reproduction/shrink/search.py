@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 
@@ -78,28 +78,29 @@ class _Search:
     def _drop(self, kind: PartKind) -> None:
         whole, everything = self.plan, parts(self.plan, kind)
 
-        def fails(kept: tuple[Part, ...]) -> bool:
-            candidate = without(whole, [part for part in everything if part not in kept])
-            if candidate is None or candidate == whole:
-                return False
-            self._on_trial(f"{len(kept)} of {_many(len(everything), kind.value)}", self.plan)
-            if not self._trials.fails(candidate):
-                return False
+        def first_failing(subsets: Sequence[tuple[Part, ...]]) -> tuple[Part, ...] | None:
+            left = ((kept, without(whole, [part for part in everything if part not in kept])) for kept in subsets)
+            tried = [(kept, candidate) for kept, candidate in left if candidate is not None and candidate != whole]
+            names = [f"{len(kept)} of {_many(len(everything), kind.value)}" for kept, _ in tried]
+            place = self._first([candidate for _, candidate in tried], names)
+            if place is None:
+                return None
+            kept, candidate = tried[place]
             if _size(candidate) < _size(self.plan):
                 self.plan = candidate
-            return True
+            return kept
 
-        ddmin(everything, fails)
+        ddmin(everything, first_failing)
 
     def _lessen(self, number: Number) -> None:
-        for value in number.smaller():
-            candidate = with_number(self.plan, number, value)
-            if candidate is None:
-                continue
-            self._on_trial(f"{number}: {value}", self.plan)
-            if self._trials.fails(candidate):
-                self.plan = candidate
-                return
+        smaller = ((value, with_number(self.plan, number, value)) for value in number.smaller())
+        tried = [(value, candidate) for value, candidate in smaller if candidate is not None]
+        candidates = [candidate for _, candidate in tried]
+        if (place := self._first(candidates, [f"{number}: {value}" for value, _ in tried])) is not None:
+            self.plan = candidates[place]
+
+    def _first(self, candidates: Sequence[Plan], names: Sequence[str]) -> int | None:
+        return self._trials.first(candidates, lambda place: self._on_trial(names[place], self.plan))
 
 
 def _size(plan: Plan) -> tuple[int, ...]:

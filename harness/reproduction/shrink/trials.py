@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from enum import Enum
 from math import ceil
@@ -59,6 +59,14 @@ class Trials:
         if name not in self.counts:
             self.counts[name] = self._count(plan)
         return self.counts[name].failed >= self.needed
+
+    def first(self, plans: Sequence[Plan], trying: Callable[[int], None]) -> int | None:
+        """Return the place of the first plan that fails, None if none does. `trying` gets the place of each trial."""
+        for place, plan in enumerate(plans):
+            trying(place)
+            if self.fails(plan):
+                return place
+        return None
 
     def of(self, plan: Plan) -> Count:
         """Return the failures and runs of a plan so far."""

@@ -152,7 +152,7 @@ def test_interrupted_runs_end_in_order_and_are_no_failures(tmp_path: Path, monke
 
 
 def test_a_run_that_does_not_end_is_killed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("fencepost.harness.campaign.campaign.GRACE", 0.2)
+    monkeypatch.setattr("fencepost.harness.engine.watchdog.GRACE", 0.2)
     patient(tmp_path, monkeypatch, "")
     with Campaign.create(Order("quorum:1", "process", 7, 60, 1), tmp_path / "runs") as campaign:
         begun(tmp_path, campaign)

@@ -17,6 +17,7 @@ from fencepost.harness.cli.campaign import run_campaign
 from fencepost.harness.cli.commands.scenarios import ConformanceOptions
 from fencepost.harness.cli.conformance import run_suites
 from fencepost.harness.cli.options import Annotations
+from fencepost.harness.engine import watchdog
 from fencepost.harness.plan.conditions.workload_acks import WorkloadAcks
 from fencepost.harness.plan.model import ConsumerSpec, Plan, ProducerSpec, TopicSpec, WorkloadSpec
 from fencepost.harness.plan.steps.workload import Workload
@@ -57,10 +58,10 @@ def test_a_campaign_ends_and_lists_the_plan(
     worker.chmod(0o755)
     monkeypatch.setenv("HANGS", hangs)
     monkeypatch.setattr(Order, "plan", one_plan)
-    monkeypatch.setattr(campaign, "GRACE", 1.0)
+    monkeypatch.setattr(watchdog, "GRACE", 1.0)
     if hangs == "all":
         monkeypatch.setattr(campaign, "latest_end", lambda plan: 20.0)
-        monkeypatch.setattr(campaign, "OVERDUE", 0.0)
+        monkeypatch.setattr(watchdog, "OVERDUE", 0.0)
     monkeypatch.setattr(sys, "executable", str(worker))
     code = run_campaign(Order("quorum", "process", 7, 5, 1, plans=1), tmp_path / "runs", Console(quiet=True))
     [folder] = (tmp_path / "runs").glob("campaign-*")

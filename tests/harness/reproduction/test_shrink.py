@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import itertools
+import threading
 from collections.abc import Callable
 from typing import Any
 
 import pytest
-from hypothesis import given
+from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from fencepost.harness.plan.checks import problems
@@ -14,10 +16,11 @@ from fencepost.harness.plan.file import dump_plan, parse_plan
 from fencepost.harness.plan.injects import InjectStep
 from fencepost.harness.plan.model import Plan
 from fencepost.harness.plan.steps.hold import Hold
-from fencepost.harness.reproduction.shrink.ddmin import ddmin
+from fencepost.harness.reproduction.shrink.ddmin import ddmin, one_by_one
 from fencepost.harness.reproduction.shrink.parts import PartKind, named, parts, without
 from fencepost.harness.reproduction.shrink.search import ShrinkResult, shrink
-from fencepost.harness.reproduction.shrink.trials import OutOfTime, TrialOutcome, Trials
+from fencepost.harness.reproduction.shrink.side_by_side import TrialsSideBySide
+from fencepost.harness.reproduction.shrink.trials import Count, OutOfTime, TrialOutcome, Trials
 
 FOREVER = float("inf")
 
@@ -25,13 +28,13 @@ FOREVER = float("inf")
 @given(st.integers(0, 40), st.data())
 def test_of_things_that_fail_together_exactly_those_are_left(size: int, data: st.DataObject) -> None:
     needed = data.draw(st.sets(st.integers(0, size - 1))) if size else set()
-    assert ddmin(range(size), lambda kept: needed <= set(kept)) == tuple(sorted(needed))
+    assert ddmin(range(size), one_by_one(lambda kept: needed <= set(kept))) == tuple(sorted(needed))
 
 
 @given(st.integers(1, 24), st.data())
 def test_where_one_of_several_is_enough_one_is_left(size: int, data: st.DataObject) -> None:
     enough = data.draw(st.sets(st.integers(0, size - 1), min_size=1))
-    left = ddmin(range(size), lambda kept: bool(enough & set(kept)))
+    left = ddmin(range(size), one_by_one(lambda kept: bool(enough & set(kept))))
     assert len(left) == 1
     assert set(left) <= enough
 
@@ -43,7 +46,7 @@ def test_whatever_fails_nothing_of_what_is_left_can_be_left_out(size: int, seed:
     def fails(kept: tuple[int, ...]) -> bool:
         return len(kept) == size or hash((seed, kept)) % 3 == 0
 
-    left = ddmin(range(size), fails)
+    left = ddmin(range(size), one_by_one(fails))
     assert fails(left)
     assert not any(fails(left[:place] + left[place + 1 :]) for place in range(len(left)) if len(left) > 1)
 
@@ -55,7 +58,7 @@ def test_twelve_things_of_which_one_matters_take_few_trials() -> None:
         asked.append(kept)
         return 7 in kept
 
-    assert ddmin(range(12), fails) == (7,)
+    assert ddmin(range(12), one_by_one(fails)) == (7,)
     assert len(asked) <= 10
 
 
@@ -110,6 +113,42 @@ def shrunk(plan: Plan, fails: Callable[[Plan], bool], **settings: Any) -> Shrink
     )
     assert found is not None
     return found
+
+
+NEEDED = st.sets(st.sampled_from(["cut", "kill", "nap", "node-6", "p2"]), max_size=3)
+
+
+@settings(max_examples=8, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(NEEDED, st.integers(2, 4), st.integers(1, 3))
+def test_trials_side_by_side_find_the_plan_that_trials_one_by_one_find(
+    plan: Plan, needed: set[str], slots: int, times: int
+) -> None:
+    def run(tried: Plan) -> TrialOutcome:
+        names = {*faults(tried), *(node.name for node in tried.topology.nodes)}
+        names |= {spec.name for spec in tried.workload.producers}
+        return TrialOutcome.FAILED if needed <= names else TrialOutcome.OTHER
+
+    alone = shrink(plan, Trials(run, times, 1.0, FOREVER))
+    with TrialsSideBySide(run, times, 1.0, FOREVER, slots=slots) as trials:
+        together = shrink(plan, trials)
+    assert alone is not None and together is not None
+    assert (together.plan, together.complete) == (alone.plan, True)
+
+
+def test_the_next_plans_and_the_next_runs_of_a_plan_are_tried_at_once(plan: Plan) -> None:
+    """The first two runs of each plan wait for one another: trials one by one would never end."""
+    others = [plan.model_copy(update={"seed": seed}) for seed in (2, 3)]
+    together, runs = threading.Barrier(2, timeout=30), itertools.count()
+
+    def run(tried: Plan) -> TrialOutcome:
+        if next(runs) < 4:
+            together.wait()
+        return TrialOutcome.FAILED if tried.seed == 3 else TrialOutcome.OTHER
+
+    with TrialsSideBySide(run, 3, 1.0, FOREVER, slots=2) as trials:
+        assert trials.first(others[:1], lambda place: None) is None
+        assert trials.first(others, lambda place: None) == 1
+    assert trials.of(others[1]) == Count(3, 3)
 
 
 def faults(plan: Plan) -> list[str]:
