@@ -25,7 +25,7 @@ from fencepost.harness.cli.commands.scenarios import CampaignOptions
 from fencepost.harness.cli.conformance import side_by_side
 from fencepost.harness.cli.display import LinesBelow, print_finished, progress_bar, running_line
 from fencepost.harness.cli.eta import about_left
-from fencepost.harness.cli.fleet import on_a_fleet
+from fencepost.harness.cli.fleet import NEEDS_ON, on_a_fleet
 from fencepost.harness.cli.index import write_pages
 from fencepost.harness.cli.publish import check_store, publish_at_end, store_errors
 from fencepost.harness.cli.signals import at_once
@@ -87,7 +87,7 @@ def campaign(options: CampaignOptions) -> int:
         show_plans(order, terminal())
         return 0
     outputs = CiOutputs(options.summary, options.annotations)
-    if options.on is not None or options.resume is not None:
+    if options.on is not None or any(getattr(options, each) for each in NEEDS_ON):
         return on_a_fleet(options, order, outputs)
     return run_campaign(
         order, options.runs, terminal(), as_json=options.as_json, outputs=outputs, publish=options.publish

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import time
 from collections import Counter
 from collections.abc import Iterator, Sequence
@@ -18,6 +19,7 @@ from fencepost.harness.backends import check_backend, prepare
 from fencepost.harness.campaign.campaign import Campaign, Order
 from fencepost.harness.campaign.planner import VERSION, LeftOut, left_out
 from fencepost.harness.campaign.summary import PlanOutcome, Summary
+from fencepost.harness.cli.ages import hours
 from fencepost.harness.cli.board import Row
 from fencepost.harness.cli.campaign_summary import shown
 from fencepost.harness.cli.commands.scenarios import CampaignOptions
@@ -43,6 +45,8 @@ if TYPE_CHECKING:
     from pyspark import SparkContext
 
 MARGIN = 15
+NEEDS_ON = ("resume", "budget", "until")
+"""Options that have a meaning with --on only."""
 REFUSED = ("pairwise", "learn", "guidance", "workers")
 """Options that have no place beside --on."""
 
@@ -50,16 +54,23 @@ REFUSED = ("pairwise", "learn", "guidance", "workers")
 def on_a_fleet(options: CampaignOptions, order: Order, outputs: CiOutputs) -> int:
     """Run the rounds of a campaign; return the exit code of the worst verdict. Raise UsageError."""
     _check(options)
+    until = None if options.until is None else _signatures_wanted(options.until)
+    minutes = order.minutes if options.budget is None else hours(options.budget) * 60
     assert options.on is not None and options.publish is not None
     check_backend(order.backend)
     outputs.check()
     target = load(order.target)
     prepare(order.backend, target)
     cores = len(os.sched_getaffinity(0))
-    order = replace(order, target=f"{target.file.name}:{target.version}", workers=0)
+    order = replace(order, target=f"{target.file.name}:{target.version}", workers=0, minutes=minutes)
     folder = options.resume or Campaign.create(order, options.runs.absolute()).folder
     fleet = Fleet(
-        order, folder.absolute(), Store.create(options.publish), options.plans_per_round, options.mutant or ""
+        order,
+        folder.absolute(),
+        Store.create(options.publish),
+        options.plans_per_round,
+        options.mutant or "",
+        until,
     )
     console = Console(quiet=True) if options.as_json else terminal()
     console.print(
@@ -86,7 +97,8 @@ def on_a_fleet(options: CampaignOptions, order: Order, outputs: CiOutputs) -> in
 
 def _check(options: CampaignOptions) -> None:
     if options.on is None:
-        raise UsageError("--resume goes on with a campaign on a Spark cluster: name it with --on spark://HOST:PORT")
+        alone = " and ".join(f"--{each}" for each in NEEDS_ON if getattr(options, each))
+        raise UsageError(f"{alone} is for a campaign on a Spark cluster: name it with --on spark://HOST:PORT")
     if options.publish is None:
         raise UsageError("--on mines the store between rounds: name one that all machines reach with --publish STORE")
     given = [f"--{each}" for each in REFUSED if getattr(options, each)]
@@ -95,6 +107,14 @@ def _check(options: CampaignOptions) -> None:
         raise UsageError(f"{', '.join(given)} cannot be had with --on: leave it out")
     if options.resume is not None and not (options.resume / CAMPAIGN_FILE).is_file():
         raise UsageError(f"{options.resume} is not the folder of a campaign: it has no {CAMPAIGN_FILE}")
+
+
+def _signatures_wanted(text: str) -> int:
+    """Return the number in `3-new-signatures`. Raise UsageError."""
+    found = re.fullmatch(r"([1-9]\d{0,4})-new-signatures?", text)
+    if found is None:
+        raise UsageError(f"--until {text!r} is not known: write how many kinds of violations, as in 3-new-signatures")
+    return int(found[1])
 
 
 def _begun(fleet: Fleet, options: CampaignOptions) -> bool:
@@ -127,6 +147,13 @@ def _rounds(fleet: Fleet, spark: SparkContext, console: Console, begun: bool) ->
         )
         for task, verdict in fleet.run(spark, made, guidance, lambda said: console.print(f"{'waits':<{MARGIN}}{said}")):
             print_finished(console, Row(task.scenario, task.title, (), Phase.DONE, verdict=verdict), len(task.scenario))
+        new = len(fleet.known.counts.keys() - guidance.counts.keys())
+        signatures = len(fleet.known.failures) - len(guidance.failures)
+        console.print(
+            f"{f'after {made.number}':<{MARGIN}}{counted(len(fleet.outcomes), 'plan')} judged; new in this round: "
+            f"{counted(new, 'combination')}, {counted(signatures, 'kind')} of failures",
+            highlight=False,
+        )
 
 
 @contextmanager

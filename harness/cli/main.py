@@ -17,7 +17,7 @@ from typer.core import TyperGroup
 from fencepost.harness.cli import signals
 from fencepost.harness.cli.closed_output import give_up_output
 from fencepost.harness.cli.command import KEEP_INDENT, add_commands, add_group, without_types
-from fencepost.harness.cli.commands import compare, interactive, machine, runs, scenarios, store, targets
+from fencepost.harness.cli.commands import compare, fleet, interactive, machine, runs, scenarios, store, targets
 from fencepost.harness.errors import DamagedResults, HarnessError, UsageError
 from fencepost.results.records.folder import FolderError
 from fencepost.results.records.verdict import DAMAGED, WRONG_USAGE
@@ -148,6 +148,13 @@ add_group(
     store.CheckOptions,
     store.ImportOptions,
     store.QuarantineOptions,
+)
+add_group(
+    app,
+    "Results of many runs",
+    "fleet",
+    "Look at campaigns of many nights, on one machine or on many.",
+    fleet.StatusOptions,
 )
 add_group(app, "This machine", "target", "Write target files.", targets.InitOptions)
 add_commands(app, "This machine", machine.CleanOptions, machine.DoctorOptions)

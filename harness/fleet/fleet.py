@@ -63,22 +63,43 @@ class Fleet:
     per_round: int
     defect: str = ""
     """The mutant that the nodes run with."""
+    until: int | None = None
+    """No round begins once the store has so many kinds of violations that it had not before the first."""
     began: float = field(default_factory=time.monotonic)
     outcomes: list[Delivered] = field(default_factory=list)
     """Those that count: one for each plan that was judged."""
     round: int = 0
     _next: int = 1
     _again: frozenset[int] = frozenset()
+    _first: Guidance | None = None
+    """The knowledge before the first round."""
+    _known: Guidance | None = None
+    """The knowledge since the last one."""
 
     @property
     def over(self) -> bool:
-        """True if no further round begins: the time is up, or all plans were run."""
+        """True if no further round begins: the time is up, all plans were run, or enough was found."""
         late = time.monotonic() - self.began >= self.order.minutes * 60
-        return late or (not self._again and self._next > (self.order.plans or sys.maxsize))
+        enough = self.until is not None and len(self.new_signatures) >= self.until
+        return late or enough or (not self._again and self._next > (self.order.plans or sys.maxsize))
+
+    @property
+    def known(self) -> Guidance:
+        """The knowledge of the store about the target, with the last round."""
+        if self._known is None:
+            target, _, release = self.order.target.partition(":")
+            self._known = learn(self.store, target, release, self.defect or None)
+        return self._known
+
+    @property
+    def new_signatures(self) -> frozenset[str]:
+        """The kinds of violations that the store had not before the first round."""
+        return frozenset() if self._first is None else _signatures(self.known) - _signatures(self._first)
 
     def take_up(self) -> tuple[Round, Guidance] | None:
         """Read the rounds of a driver that was killed; return the one that was not over."""
         for found, guidance, outcomes in saved_rounds(self.folder):
+            self._first = self._first or guidance
             self.round, self._next = found.number, max((self._next, *(each + 1 for each in found.numbers)))
             if outcomes is None:
                 return found, guidance
@@ -87,8 +108,8 @@ class Fleet:
 
     def next_round(self) -> tuple[Round, Guidance]:
         """Mine the store, and return the next round. Its files are written before a plan of it runs."""
-        target, _, release = self.order.target.partition(":")
-        guidance = learn(self.store, target, release, self.defect or None)
+        guidance = self.known
+        self._first = self._first or guidance
         self.round += 1
         end = min(self._next + self.per_round, (self.order.plans or sys.maxsize) + 1)
         made = Round(self.folder, self.round, tuple(range(self._next, end)), self._again)
@@ -145,6 +166,7 @@ class Fleet:
             if each.number in self._again and each.has_folder:
                 (self.folder / AGAIN).mkdir(exist_ok=True)
                 (self.folder / each.scenario).rename(self.folder / AGAIN / each.scenario)
+        self._known = None
         kept_aside = {each.folder.name for each in self.publish().aside}
         of.save(guidance, [{**asdict(each), "verdict": each.verdict.value} for each in outcomes])
         # Only now: a round that is not over is run again, but for the plans whose folders are there.
@@ -191,6 +213,10 @@ class Fleet:
             each.number for each in outcomes if each.verdict is Verdict.INFRASTRUCTURE and each.number not in of.again
         )
         self.outcomes += [each for each in outcomes if each.number not in self._again]
+
+
+def _signatures(of: Guidance) -> frozenset[str]:
+    return frozenset(each.signature for each in of.failures)
 
 
 def _tasks_at_work(spark: SparkContext) -> int:

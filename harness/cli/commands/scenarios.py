@@ -258,7 +258,8 @@ class CampaignOptions(CommandOptions):
       fencepost campaign quorum --plans 20 --security tls-scram
       fencepost campaign quorum --minutes 60 --publish store
       fencepost campaign quorum --minutes 60 --learn store --publish store
-      fencepost campaign quorum --on spark://head:7077 --runs /shared/runs --publish /shared/store --minutes 480
+      fencepost campaign quorum --on spark://head:7077 --runs /shared/runs --publish /shared/store --budget 8h
+      fencepost campaign quorum --on 'local[2]' --publish store --until 1-new-signature
       fencepost campaign quorum --guidance runs/campaign-2026-11-23-quorum-1-7/guidance.json --seed 7
     """
 
@@ -333,6 +334,20 @@ class CampaignOptions(CommandOptions):
     plans_per_round: Annotated[
         int, typer.Option(min=1, metavar="N", help="With --on: the plans of a round, after which the store is mined.")
     ] = 50
+    budget: Annotated[
+        str | None,
+        typer.Option(
+            metavar="TIME", help="With --on: begin no round after this time, 90m or 8h. In place of --minutes."
+        ),
+    ] = None
+    until: Annotated[
+        str | None,
+        typer.Option(
+            metavar="N-new-signatures",
+            help="With --on: begin no round once so many kinds of violations are in the store that were not there "
+            "before the first: 3-new-signatures.",
+        ),
+    ] = None
     shrink_minutes: Annotated[
         float,
         typer.Option(

@@ -16,7 +16,7 @@ from fencepost.harness.campaign.guidance import Guidance
 from fencepost.harness.fleet.fleet import AGAIN, Fleet
 from fencepost.harness.fleet.rounds import Round, saved_rounds
 from fencepost.harness.fleet.task import SCRATCH, Delivered, _deliver, perform, sweep
-from fencepost.results.records.verdict import RunVerdict, Verdict
+from fencepost.results.records.verdict import Finding, RunVerdict, Verdict
 from fencepost.results.store.store import Store
 from fencepost.results.store.tables import RUNS
 from tests.harness.publishing.conftest import CopyRun
@@ -40,8 +40,10 @@ def judged(copy_run: CopyRun) -> Judged:
     """Return a function that makes a run folder with this verdict."""
 
     def make(path: Path, verdict: Verdict) -> Path:
-        folder = copy_run(path)
-        replace(RunVerdict.load(folder.verdict), verdict=verdict, headline="as it was").save(folder.verdict)
+        folder = copy_run(path, target="quorum")
+        found = (Finding(verdict, "a-check", "", "what was found", "ACK-01"),)
+        judged = replace(RunVerdict.load(folder.verdict), verdict=verdict, headline="as it was", findings=found)
+        judged.save(folder.verdict)
         return path
 
     return make
@@ -81,6 +83,23 @@ def test_rounds_have_all_plans_once_and_end_with_the_last(fleet: Fleet, of: Deli
     assert fleet.round == 2
     assert not list(fleet.folder.glob("random-*")), "what passed leaves its rows in the store alone"
     assert len(published(fleet)) == 5
+
+
+def test_no_round_begins_once_enough_kinds_of_violations_are_new(fleet: Fleet, of: Deliver) -> None:
+    fleet.until = 1
+    fleet.order = replace(ORDER, plans=9)
+    made, guidance = fleet.next_round()
+    fleet._close(made, guidance, [of(number, Verdict.PASS) for number in made.numbers])
+    assert not fleet.over
+    made, guidance = fleet.next_round()
+    fleet._close(made, guidance, [of(number, Verdict.VIOLATION) for number in made.numbers])
+    assert len(fleet.new_signatures) == 1
+    assert fleet.over
+    later = replace(fleet, outcomes=[], round=0, _next=1, _first=None, _known=None)
+    assert later.take_up() is None
+    assert later.over, "a driver that goes on knows what was new"
+    later.until = 2
+    assert not later.over
 
 
 def test_a_plan_without_a_cluster_runs_once_more_as_it_was_and_counts_once(fleet: Fleet, of: Deliver) -> None:

@@ -151,6 +151,22 @@ def test_the_next_plans_and_the_next_runs_of_a_plan_are_tried_at_once(plan: Plan
     assert trials.of(others[1]) == Count(3, 3)
 
 
+def test_the_first_plan_that_fails_is_taken_though_a_later_one_failed_before(plan: Plan) -> None:
+    others = [plan.model_copy(update={"seed": seed}) for seed in (2, 3)]
+    later = threading.Event()
+
+    def run(tried: Plan) -> TrialOutcome:
+        if tried.seed == 3:
+            later.set()
+        elif not later.wait(30):
+            return TrialOutcome.OTHER
+        return TrialOutcome.FAILED
+
+    with TrialsSideBySide(run, 1, 1.0, FOREVER, slots=2) as trials:
+        assert trials.first(others, lambda place: None) == 0
+        assert trials.of(others[1]) == Count(1, 1)
+
+
 def faults(plan: Plan) -> list[str]:
     return [step.as_ for step in plan.steps if isinstance(step, InjectStep)]
 
