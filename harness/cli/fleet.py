@@ -139,6 +139,7 @@ def _rounds(fleet: Fleet, spark: SparkContext, console: Console, begun: bool) ->
     while going_on is not None or not fleet.over:
         made, guidance = going_on or fleet.next_round()
         going_on = None
+        before = len(fleet.outcomes)
         again = f", {len(made.again)} of them again" if made.again else ""
         console.print(
             f"{f'round {made.number}':<{MARGIN}}{counted(len(made.numbers) + len(made.again), 'plan')}{again}; "
@@ -147,6 +148,12 @@ def _rounds(fleet: Fleet, spark: SparkContext, console: Console, begun: bool) ->
         )
         for task, verdict in fleet.run(spark, made, guidance, lambda said: console.print(f"{'waits':<{MARGIN}}{said}")):
             print_finished(console, Row(task.scenario, task.title, (), Phase.DONE, verdict=verdict), len(task.scenario))
+        for machine, share in fleet.starving(fleet.outcomes[before:]).items():
+            console.print(
+                f"{'starves':<{MARGIN}}{machine}: nodes waited for a processor for {share:.0%} of their time, so "
+                "deadlines judge little there: give its worker fewer cores",
+                highlight=False,
+            )
         new = len(fleet.known.counts.keys() - guidance.counts.keys())
         signatures = len(fleet.known.failures) - len(guidance.failures)
         console.print(

@@ -7,16 +7,19 @@ import shutil
 import sys
 import tempfile
 import time
+from collections import defaultdict
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor, wait
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
+from statistics import median
 from typing import TYPE_CHECKING, Any
 
 from fencepost.harness.campaign.campaign import Order
 from fencepost.harness.campaign.guidance import Guidance
 from fencepost.harness.campaign.learning import learn
+from fencepost.harness.checkers.starvation import SHARE
 from fencepost.harness.engine.watchdog import GRACE, latest_end
 from fencepost.harness.fleet.causes import Cause, sightings
 from fencepost.harness.fleet.rounds import Round, saved_rounds
@@ -174,6 +177,24 @@ class Fleet:
             if each.verdict is Verdict.PASS and each.scenario not in kept_aside:
                 shutil.rmtree(self.folder / each.scenario, ignore_errors=True)
         shutil.rmtree(self.folder / ARRIVING, ignore_errors=True)
+
+    def starving(self, outcomes: Sequence[Delivered]) -> dict[str, float]:
+        """Return the machines on which half of these plans or more starved, each with the median of their shares.
+
+        The share of a plan is that of the time for which its worst node waited for a processor.
+        """
+        import pyarrow.compute as pc
+
+        from fencepost.results.store.tables import RUNS
+
+        of_campaign = pc.field("campaign") == self.folder.name
+        rows = self.store.read(RUNS, ("scenario", "starvation"), of_campaign).to_pylist()
+        shares = {row["scenario"]: row["starvation"] for row in rows if row["starvation"] is not None}
+        of: dict[str, list[float]] = defaultdict(list)
+        for each in outcomes:
+            if each.scenario in shares:
+                of[each.machine].append(shares[each.scenario])
+        return {machine: median(found) for machine, found in sorted(of.items()) if median(found) >= SHARE}
 
     def publish(self) -> Publication:
         """Add the runs to the store that it does not have."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import datetime as dt
 import os
 import subprocess
 import sys
@@ -31,6 +32,20 @@ def fleet(tmp_path: Path) -> Fleet:
     return Fleet(ORDER, folder, Store.create(str(tmp_path / "store")), 3)
 
 
+NOW = dt.datetime(2026, 11, 30, tzinfo=dt.UTC)
+OF_A_RUN = {
+    "date": NOW.date(),
+    "test": "random plans",
+    "target": "quorum",
+    "backend": "process",
+    "verdict": "pass",
+    "started_at": NOW,
+    "source": "fencepost",
+    "run": "a run",
+    "attempt": 1,
+    "duration_s": 1.0,
+    "published_at": NOW,
+}
 Judged = Callable[[Path, Verdict], Path]
 Deliver = Callable[[int, Verdict], Delivered]
 
@@ -100,6 +115,28 @@ def test_no_round_begins_once_enough_kinds_of_violations_are_new(fleet: Fleet, o
     assert later.over, "a driver that goes on knows what was new"
     later.until = 2
     assert not later.over
+
+
+def test_a_machine_is_named_if_most_of_its_plans_starve(fleet: Fleet) -> None:
+    shares = {
+        1: ("busy", 0.5),
+        2: ("busy", 0.4),
+        3: ("busy", 0.1),
+        4: ("idle", 0.9),
+        5: ("idle", 0.0),
+        6: ("idle", 0.1),
+    }
+    outcomes = []
+    for number, (machine, share) in shares.items():
+        named = {
+            "run_id": f"{number}",
+            "scenario": f"plan-{number}",
+            "starvation": share,
+            "campaign": fleet.folder.name,
+        }
+        fleet.store.add({"runs": [OF_A_RUN | named]})
+        outcomes.append(Delivered(number, f"plan-{number}", 1, "", Verdict.PASS, "", 1.0, machine, False))
+    assert fleet.starving(outcomes) == {"busy": 0.4}
 
 
 def test_a_plan_without_a_cluster_runs_once_more_as_it_was_and_counts_once(fleet: Fleet, of: Deliver) -> None:
