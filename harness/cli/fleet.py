@@ -211,11 +211,9 @@ def _of_cause(cause: Cause) -> Iterator[str]:
     low, high = cause.interval
     yield f"\n{'cause':<{MARGIN}}{cause.signature}; {counted(len(cause.plans), 'plan')}: {', '.join(cause.plans)}"
     yield f"{'fails':<{MARGIN}}{cause.failed} of {cause.runs} replays (95 % interval {low:.0%} to {high:.0%})"
-    seen = cause.seen
-    yield (
-        f"{'seen':<{MARGIN}}{counted(seen.runs, 'run')}, first {seen.first} on {seen.first_release}, "
-        f"last {seen.last} on {seen.last_release}"
-    )
+    if (seen := cause.seen) is not None:
+        first, last = f"{seen.first} on {seen.first_release}", f"{seen.last} on {seen.last_release}"
+        yield f"{'seen':<{MARGIN}}{counted(seen.runs, 'run')}, first {first}, last {last}"
     for each in cause.known_bugs:
         yield f"{'likely':<{MARGIN}}{each}"
     if cause.smallest is None:

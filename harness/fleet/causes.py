@@ -29,8 +29,8 @@ class Sightings:
     runs: int
 
 
-def sightings(store: Store, target: str, defect: str, campaign: str, scenarios: Iterable[str]) -> Sightings:
-    """Return when runs of a target failed as these plans of a campaign did, whose runs the store has."""
+def sightings(store: Store, target: str, defect: str, campaign: str, scenarios: Iterable[str]) -> Sightings | None:
+    """Return when runs of a target failed as these plans of a campaign did; None if the store has none of them."""
     import pyarrow.compute as pc
 
     from fencepost.results.store.tables import RUNS
@@ -40,6 +40,8 @@ def sightings(store: Store, target: str, defect: str, campaign: str, scenarios: 
     of = set(scenarios)
     kinds = {row["signature"] for row in rows if row["campaign"] == campaign and row["scenario"] in of}
     alike = [row for row in rows if row["signature"] in kinds and row["planted_defect"] == (defect or None)]
+    if not alike:
+        return None  # of damaged run folders, which are not published
     first, last = (end(alike, key=lambda row: row["started_at"]) for end in (min, max))
     days = (f"{each['started_at']:%Y-%m-%d}" for each in (first, last))
     return Sightings(next(days), first["release"], next(days), last["release"], len(alike))
@@ -55,7 +57,7 @@ class Cause:
     """The scenarios that failed by it."""
     failed: int
     runs: int
-    seen: Sightings
+    seen: Sightings | None = None
     known_bugs: tuple[str, ...] = ()
     """Bugs that the target file lists of the rules that were broken."""
     smallest: str | None = None
@@ -95,5 +97,6 @@ def saved_cause(folder: Path, name: str) -> Cause | None:
     for each in ("format", "interval"):
         del written[each]
     signature = FailureSignature(Verdict(written["signature"]["verdict"]), frozenset(written["signature"]["broken"]))
+    seen = written["seen"]
     lists = {key: tuple(value) for key, value in written.items() if isinstance(value, list)}
-    return Cause(**{**written, **lists, "signature": signature, "seen": Sightings(**written["seen"])})
+    return Cause(**{**written, **lists, "signature": signature, "seen": seen and Sightings(**seen)})

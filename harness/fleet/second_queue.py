@@ -35,7 +35,7 @@ from fencepost.results.records.verdict import Verdict
 
 FOLDER, TRIALS = "causes", ".trials"
 WIDTH = 0.4
-"""Width of the 95 % interval at which a rate is known: after 6 runs that all fail, after 20 of which half do."""
+"""Width of the 95 % interval at which a rate is known: after 6 runs that all fail, after 21 of which half do."""
 WITHOUT_RESULT = 5
 """Replays without a result after which the rate stays unknown."""
 ALWAYS, OF = 0.8, 3
@@ -60,7 +60,7 @@ class SecondQueue:
     perform: Perform
     slots: int
     deadline: float
-    sightings: Callable[[Iterable[str]], Sightings]
+    sightings: Callable[[Iterable[str]], Sightings | None]
     """When plans, by their scenarios, failed as they did, in this store."""
     likely: Callable[[FailureSignature], tuple[str, ...]]
     """Known bugs of the target that may be behind it."""

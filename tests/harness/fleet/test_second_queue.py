@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import datetime as dt
 import shutil
 import time
 from collections.abc import Callable, Iterable
@@ -12,13 +13,15 @@ from threading import Lock
 
 import pytest
 
-from fencepost.harness.fleet.causes import Sightings
+from fencepost.harness.fleet.causes import Sightings, sightings
 from fencepost.harness.fleet.second_queue import FOLDER, SecondQueue, least_to_know, wanted_of_candidates
 from fencepost.harness.fleet.task import Delivered, Task
 from fencepost.harness.plan.file import dump_plan, parse_plan
 from fencepost.harness.plan.injects import InjectStep
 from fencepost.harness.plan.model import Plan
 from fencepost.results.records.verdict import Finding, RunVerdict, Verdict
+from fencepost.results.store.store import Store
+from tests.harness.fleet.test_rounds import OF_A_RUN
 from tests.harness.publishing.conftest import CopyRun
 from tests.harness.reproduction.test_shrink import PLAN
 
@@ -113,6 +116,21 @@ def test_a_driver_that_was_killed_runs_nothing_again(
     assert machine.runs == runs, "a cause that was written is read"
 
 
+def test_a_cause_was_first_seen_by_the_earliest_run_that_failed_alike(tmp_path: Path) -> None:
+    store = Store.create(str(tmp_path / "store"))
+    for day, release, signature, campaign in (
+        (3, "2", "same", "tonight"),
+        (1, "1", "same", "before"),
+        (2, "1", "other", "before"),
+    ):
+        at = dt.datetime(2026, 11, day, tzinfo=dt.UTC)
+        run = {"run_id": f"{day}", "date": at.date(), "started_at": at, "release": release, "verdict": "violation"}
+        store.add({"runs": [OF_A_RUN | run | {"signature": signature, "campaign": campaign, "scenario": "random-1"}]})
+    seen = sightings(store, "quorum", "", "tonight", ["random-1"])
+    assert seen == Sightings("2026-11-01", "1", "2026-11-03", "2", 2)
+    assert sightings(store, "quorum", "", "tonight", ["random-2"]) is None
+
+
 def test_what_the_replays_of_a_plan_show_is_no_cause_of_its_own(
     queue: Callable[[Machine], SecondQueue], copy_run: CopyRun
 ) -> None:
@@ -140,7 +158,9 @@ def test_a_plan_that_fails_at_times_is_shrunk_as_well(
     assert cause.smallest is not None
 
 
-@pytest.mark.parametrize(("failed", "runs", "more"), [(0, 0, 6), (6, 6, 0), (0, 6, 0), (1, 2, 8), (10, 20, 0)])
+@pytest.mark.parametrize(
+    ("failed", "runs", "more"), [(0, 0, 6), (6, 6, 0), (0, 6, 0), (1, 2, 8), (10, 20, 1), (10, 21, 0)]
+)
 def test_a_rate_is_known_after_few_runs_of_what_is_certain(failed: int, runs: int, more: int) -> None:
     assert least_to_know(failed, runs) == more
 
