@@ -73,7 +73,7 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--shard", type=Shard.parse, metavar="I/N", help="Try part I of N of the defects, such as 2/4.")
     parser.add_argument("--minutes", type=float, default=float("inf"), help="Begin no trial after this many minutes.")
     parser.add_argument(
-        "--workers", type=int, default=2, metavar="N", help="Clusters side by side in the stage of the rest."
+        "--workers", type=int, metavar="N", help="Clusters side by side: 2 in the stage of the rest, 1 in campaigns."
     )
     parser.add_argument(
         "--campaign-minutes", type=float, help="The minutes of each campaign: 10, and 15 for campaigns alone."
@@ -110,7 +110,7 @@ def _parser() -> argparse.ArgumentParser:
 
 def _try_defects(options: argparse.Namespace) -> None:
     rows = _chosen(options)
-    bench = Bench(options.runs, _commit(), options.campaign_minutes or 10.0, options.seed, options.workers)
+    bench = Bench(options.runs, _commit(), options.campaign_minutes or 10.0, options.seed, options.workers or 2)
     until = time.monotonic() + options.minutes * 60
     for stage in options.stages:
         if options.again:
@@ -186,13 +186,20 @@ def _try_campaigns(options: argparse.Namespace) -> None:
     sampled = draw(candidates, options.seed, options.sample)
     minutes, commit = options.campaign_minutes or 15.0, _commit()
     alone = CampaignsAlone(
-        options.runs, commit, options.seed, len(sampled), len(candidates), minutes, options.plans_per_cluster
+        options.runs,
+        commit,
+        options.seed,
+        len(sampled),
+        len(candidates),
+        minutes,
+        options.plans_per_cluster,
+        options.workers or 1,
     )
     tried = {
         (trial.defect, trial.design)
         for trial in read_campaigns(options.campaign_record)
-        if (trial.commit, trial.seed, trial.minutes, trial.plans_per_cluster)
-        == (commit, options.seed, minutes, options.plans_per_cluster)
+        if (trial.commit, trial.seed, trial.minutes, trial.plans_per_cluster, trial.workers)
+        == (commit, options.seed, minutes, options.plans_per_cluster, alone.workers)
         and trial.outcome is not Outcome.UNJUDGED
     }
     until = time.monotonic() + options.minutes * 60

@@ -49,6 +49,7 @@ class CampaignsAlone:
     total: int
     minutes: float
     plans_per_cluster: int = 1
+    workers: int = 1
     program: Sequence[str] = PROGRAM
 
     def attempt(self, defect: Defect, design: str) -> CampaignTrial:
@@ -93,12 +94,14 @@ class CampaignsAlone:
             message=in_one_line(verdict.headline, self.runs) if verdict is not None else "",
             load=round(os.getloadavg()[1] / (os.cpu_count() or 1), 1),
             plans_per_cluster=self.plans_per_cluster,
+            workers=self.workers,
         )
 
     def _campaign(self, defect: Defect, design: str, seed: int, minutes: float) -> Sequence[PlanOutcome]:
         runs = self.runs / f"{defect.name}-{design}-alone"
         command = [*self.program, "campaign", design, "--minutes", str(minutes), "--seed", str(seed)]
-        command += ["--plans-per-cluster", str(self.plans_per_cluster), "--workers", "1", "--runs", str(runs)]
+        command += ["--plans-per-cluster", str(self.plans_per_cluster), "--workers", str(self.workers)]
+        command += ["--runs", str(runs)]
         return plans_until_red(command, runs, ROOT, environment_with(defect))
 
     def _replay(self, run: Path) -> Verdict:

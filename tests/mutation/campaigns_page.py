@@ -33,6 +33,7 @@ class Series(NamedTuple):
     total: int
     minutes: float
     plans_per_cluster: int
+    workers: int
     unknown: bool
 
     @classmethod
@@ -44,6 +45,7 @@ class Series(NamedTuple):
             trial.total,
             trial.minutes,
             trial.plans_per_cluster,
+            trial.workers,
             trial.defect in UNKNOWN,
         )
 
@@ -52,6 +54,7 @@ class Series(NamedTuple):
         which = f"a sample of {self.sample} of" if self.sample < self.total else "all"
         named = "defects that no scenario was written for," if self.unknown else "defects"
         lives = f", with {self.plans_per_cluster} plans on a cluster" if self.plans_per_cluster > 1 else ""
+        lives += f", {self.workers} clusters side by side" if self.workers > 1 else ""
         return f"from {which} {self.total} {named} on their designs, for {self.minutes:g} minutes each{lives}"
 
 

@@ -93,6 +93,7 @@ class CampaignTrial:
     load: float
     """The load average of the machine over 5 minutes at the end, for each core."""
     plans_per_cluster: int = 1
+    workers: int = 1
 
 
 def read_trials(path: Path = TRIALS) -> list[Trial]:
