@@ -40,11 +40,12 @@ from fencepost.harness.checkers.owed import every_run, every_workload
 from fencepost.harness.cluster.availability import unavailable_reason
 from fencepost.harness.errors import UsageError
 from fencepost.harness.plan.model import Acknowledged, Coverage, FaultProven, NodeSettings, Plan
+from fencepost.harness.plan.steps.describe import Describe
 from fencepost.harness.targets.file import TargetFile
 from fencepost.harness.targets.registry import load, reference_of
 from fencepost.harness.targets.securing import with_security
 
-VERSION = 19
+VERSION = 20
 """The version of the plans that seeds stand for. It rises with every change of this package that makes other plans of
 the same seeds. A new feature makes other plans too: the record of a run is its plan file, not its seed."""
 
@@ -59,6 +60,9 @@ IN_A_ROW = (6, 12, 20, 30)
 """Numbers of operations one after the other: they take milliseconds, where a fault takes seconds."""
 AGAIN = 0.15
 """The fraction of operations on a whole cluster that come a second time, after a failover, a restart, or a refusal."""
+LOOKED_AT = 0.15
+"""The fraction of operations on a whole cluster after which all nodes describe everything. The next change of the same
+object would hide what the first one did."""
 INTERRUPTED = 0.4
 """The fraction of operations on a whole cluster, of several requests, with such an event before the last of these."""
 UNDER_A_FAULT = 0.7
@@ -327,6 +331,8 @@ def _add(rng: random.Random, script: Script, moves: Sequence[Move]) -> str | Non
                 return title
             if rng.random() < INTERRUPTED:
                 interrupt(script, before)
+            if script.undisturbed and rng.random() < LOOKED_AT:
+                script.steps.append(Describe(as_=script.name("look")))
             if rng.random() < AGAIN:
                 return "; ".join(filter(None, [title, again(script, move, script.steps[before:])]))
             return title

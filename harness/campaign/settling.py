@@ -23,9 +23,9 @@ from fencepost.harness.plan.steps.start import Start
 if TYPE_CHECKING:
     from fencepost.harness.campaign.script import Script
 
-SETTLED = 0.6
+SETTLED = 0.8
 """The fraction of plans with such a move, of those that claim that everything comes back."""
-HOW = {"another controller": 3, "brokers restarted": 2, "all restarted": 4}
+HOW = {"another controller": 3, "brokers restarted": 2, "all restarted": 6}
 _WITHOUT_SNAPSHOTS: Mapping[str, str] = {
     Dialect.ZOOKEEPER: "it has no snapshots of its metadata",
     Dialect.LEADER_DRIVEN: "it has no snapshots of its metadata",

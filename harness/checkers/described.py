@@ -93,21 +93,21 @@ def described(plan: Plan, journal: Journal, topics: TopicsAtEnd) -> Iterator[Fin
     """
     requests, looks = read_requests(journal), read_checkpoints(journal)
     by_znodes = writes_znodes(plan)
-    whole = in_time = compare(requests, looks, by_znodes)
+    whole = unstarved = compare(requests, looks, by_znodes)
     if whole.problems:
-        in_time = compare(requests, _in_time(looks, read_waits(journal)), by_znodes)
+        unstarved = compare(requests, in_time(looks, read_waits(journal)), by_znodes)
     for kind, check in CHECKS.items():
-        late = {each.kind for each in whole.problems} - {each.kind for each in in_time.problems}
+        late = {each.kind for each in whole.problems} - {each.kind for each in unstarved.problems}
         if kind in late:
             first = next(each for each in whole.problems if each.kind == kind)
             yield check.unjudged(
                 f"{first.shown}, while a node lacked a processor; by the requests is {first.possible}."
             )
         else:
-            yield _finding(check, kind, in_time, topics.forgotten_by)
+            yield _finding(check, kind, unstarved, topics.forgotten_by)
 
 
-def _in_time(looks: Iterable[Checkpoint], waits: Mapping[str, Sequence[ProcessorWait]]) -> list[Checkpoint]:
+def in_time(looks: Iterable[Checkpoint], waits: Mapping[str, Sequence[ProcessorWait]]) -> list[Checkpoint]:
     """Return the looks without descriptions before which a node waited for a processor for a third of their time."""
     return [
         Checkpoint(

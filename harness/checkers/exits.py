@@ -48,6 +48,7 @@ FORGETS_NOTHING = frozenset(
         *names_in_family("links"),
         *names_in_family("clock"),
         *names_in_family("containers"),
+        *names_in_family("messages"),
         *names_in_family("users"),
         *_ENDS_PROCESSES,
         *("expired-certificate", "foreign-certificate", "renewed-certificate"),
