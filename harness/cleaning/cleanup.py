@@ -16,7 +16,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
-from fencepost.harness.cleaning import containers, mounts, processes
+from fencepost.harness.cleaning import commands, containers, mounts, processes
 from fencepost.harness.cleaning.leftover import Leftover, RemovalError, Remove
 from fencepost.harness.errors import UsageError
 from fencepost.harness.network.lease import forget, is_held, leases
@@ -43,6 +43,7 @@ KINDS: tuple[tuple[Callable[[Path], list[Leftover]], Remove], ...] = (
     (processes.of_run, processes.remove),
     (mounts.of_run, mounts.remove),
     (containers.of_run, containers.remove),
+    (commands.of_run, commands.remove),
     (_addresses, _free),
 )
 STAMPED: tuple[tuple[Callable[[], Iterator[tuple[Path, Leftover]]], Remove], ...] = (

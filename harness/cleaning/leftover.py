@@ -12,11 +12,11 @@ class Leftover:
     """One thing that a dead run left behind, proven to be its own."""
 
     kind: str
-    """`process`, `mount`, `container`, `network`, `addresses`."""
+    """`process`, `mount`, `container`, `network`, `command`, `addresses`."""
     what: str
     """Its name in the run: `node-4`."""
     id: str
-    """Its exact id, in the words of its kind: `pid 4711`, a mount point, a container's id, `127.60.*`."""
+    """Its exact id, in the words of its kind: `pid 4711`, a mount point, a container's id, a command, `127.60.*`."""
     handle: Any = field(default=None, compare=False, repr=False)
     """The object that its kind needs to remove it."""
 

@@ -2,7 +2,8 @@
 
 A resource has a kind and an id within it: of a mount the mount point, of a container or a network its name. The intent
 is on disk before the resource exists; its stamp goes into the resource itself (the name of the file system, labels),
-and only what carries the stamp is ever removed. Once it was removed, that is noted, too.
+and only what carries the stamp is ever removed. Once it was removed, that is noted, too. The fault of a broker that
+runs elsewhere is a `command`, which undoes it; its id is the name of the broker, and it carries no stamp.
 
     {"phase": "intent", "kind": "container", "id": "fencepost-7f3c-node-4", "token": "9f3c…", "boot": "…"}
     {"phase": "made",   "kind": "container", "id": "fencepost-7f3c-node-4", "container": "4be1…"}
@@ -21,8 +22,8 @@ from typing import Any, Literal
 from fencepost.harness.processes import table
 from fencepost.results.records.files import append_durably, json_lines
 
-ResourceKind = Literal["mount", "container", "network"]
-KINDS: tuple[ResourceKind, ...] = ("mount", "container", "network")
+ResourceKind = Literal["mount", "container", "network", "command"]
+KINDS: tuple[ResourceKind, ...] = ("mount", "container", "network", "command")
 RESOURCES = "resources.jsonl"
 
 RUN_LABEL = "fencepost.run"

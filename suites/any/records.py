@@ -91,6 +91,12 @@ def stalled(draft: v.Draft) -> v.Plan:
     return _silent(draft, v.inject("silence", v.StallParameters(from_=CLIENTS, to=LEADER)))
 
 
+@v.any_scenario("any-cut-off", "Records outlive a broker that is off its network for a while", seconds=15)
+def cut_off(draft: v.Draft) -> v.Plan:
+    """Neither clients nor other brokers reach the leader, which runs on."""
+    return _silent(draft, v.inject("silence", v.DisconnectParameters(nodes=LEADER)))
+
+
 @v.any_scenario(
     "any-service-unreached",
     "Records outlive a link to a service that is cut, and one that stalls",

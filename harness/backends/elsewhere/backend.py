@@ -13,9 +13,11 @@ from fencepost.harness.backends.exit_summary import LOG_TAIL
 from fencepost.harness.errors import InfrastructureError
 from fencepost.harness.network.layout import Layout, Node
 from fencepost.harness.processes.command import Command
+from fencepost.harness.processes.resources import ResourceRecords
 from fencepost.harness.processes.table import Identity
 from fencepost.harness.targets.elsewhere import Elsewhere
 from fencepost.harness.targets.process_template import environment
+from fencepost.results.records.folder import RunFolder
 
 COMMAND_SECONDS = 120
 ASK_EVERY = 0.2
@@ -29,11 +31,13 @@ class CommandedNodes:
     A status is what was measured when the node was last broken or healed. The log of a node has what its commands said.
     """
 
-    def __init__(self, layout: Layout, target: Elsewhere, logs: Path, topics: Sequence[str]) -> None:
+    def __init__(self, layout: Layout, target: Elsewhere, folder: RunFolder, topics: Sequence[str]) -> None:
         self._layout = layout
         self._target = target
-        self._logs = logs
+        self._logs = folder.logs
+        self._owed = ResourceRecords(folder.path)
         self._topics = topics
+        """Has the commands that the watcher of the run runs if the harness dies."""
         self._statuses: dict[str, ProcessStatus] = {}
         self._undo: dict[str, str] = {}
         """The command that undoes what was done last to each node that is not as it was."""
@@ -107,7 +111,7 @@ class CommandedNodes:
         with self._watch(name) as watch:
             if not watch.is_up:
                 raise InfrastructureError(f"cannot {command} {name}: it does not answer, so nothing would be seen")
-            self._undo[name] = UNDO[command]
+            self._owe(name, UNDO[command])
             self._run(name, command)
             evidence = watch.await_(sign(watch), self._target.running.within_s)
         if not evidence.proven:
@@ -129,8 +133,15 @@ class CommandedNodes:
                 )
             time.sleep(ASK_EVERY)
         del self._undo[name]
+        self._owed.gone("command", name)
         seen = Evidence(True, "its port: it answers again", {})
         self._statuses[name] = ProcessStatus(Running.RUNNING, seen=seen)
+
+    def _owe(self, name: str, undo: str) -> None:
+        self._undo[name] = undo
+        if getattr(self._target.running.commands, undo):
+            argv = self._argv(self._layout.node(name), undo)
+            self._owed.intend("command", name, argv=argv, folder=str(self._target.file.folder))
 
     def _watch(self, name: str) -> Watch:
         return Watch(self._layout.node(name), self._layout.brokers, self._target.access, self._topics)

@@ -74,13 +74,17 @@ class RemoteEnvironment:
         self.cluster_id = found.cluster_id
         self.layout = direct(self._spec.lay_out(Addresses(FIRST_K)), found.brokers)
         with self._stack as stack:
-            if there := self._of_run():
+            try:
+                there = self._of_run()
+            except KafkaException as error:
+                raise InfrastructureError(f"{self._target.file.name} does not list what it has: {error}") from None
+            if there:
                 raise InfrastructureError(
                     f"the cluster has {', '.join(there)} already, which begin with the prefix of this run: delete "
                     "them, or run the scenario anew"
                 )
             stack.callback(self._clean)
-            self.backend = CommandedNodes(self.layout, self._target, self._spec.folder.logs, self._spec.topics)
+            self.backend = CommandedNodes(self.layout, self._target, self._spec.folder, self._spec.topics)
             self.containers = Networks(self.backend)
             stack.callback(self.backend.stop_all)
             self._stack = stack.pop_all()
