@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import argparse
 import json
-import resource
 import shutil
 import subprocess
 import sys
@@ -228,6 +227,27 @@ def folders_to_pages(runs: Path) -> Iterator[tuple[str, float]]:
             yield name, time.monotonic() - began
 
 
+def spent_by(command: list[str]) -> tuple[float, float]:
+    """Run a command; return its seconds, and the processor seconds of it and its descendants, sampled.
+
+    The JVM outlives the command, so the times of children that were waited for have not those of it.
+    """
+    began, spent = time.monotonic(), dict[psutil.Process, float]()
+    with subprocess.Popen(command, stdout=subprocess.DEVNULL) as process:
+        while process.poll() is None:
+            try:
+                root = psutil.Process(process.pid)
+                for each in (root, *root.children(recursive=True)):
+                    times = each.cpu_times()
+                    spent[each] = times.user + times.system
+            except psutil.NoSuchProcess:
+                pass
+            time.sleep(0.2)
+    if process.returncode != 0:
+        raise SystemExit(f"{' '.join(command)} ended with {process.returncode}")
+    return time.monotonic() - began, sum(spent.values())
+
+
 def on_top(place: Path, truth: Truth, seed: int, scratch: Path) -> Iterator[tuple[str, float, float]]:
     """Mine a copy of a store to pages, add a day, and mine it again with and without what was kept of the other days.
 
@@ -242,12 +262,8 @@ def on_top(place: Path, truth: Truth, seed: int, scratch: Path) -> Iterator[tupl
             number = add_day(Store.open(str(copy)), truth, seed, ON_TOP)
             yield f"{number:,} results added", 0.0, 0.0
         pages = scratch / "pages"
-        began, before = time.monotonic(), resource.getrusage(resource.RUSAGE_CHILDREN)
         command = [sys.executable, "-m", "fencepost.harness.cli", "trends", str(copy), "--out", str(pages), *arguments]
-        subprocess.run(command, check=True, stdout=subprocess.DEVNULL)
-        after = resource.getrusage(resource.RUSAGE_CHILDREN)
-        spent = after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
-        yield step, time.monotonic() - began, spent
+        yield step, *spent_by(command)
         said[step] = (pages / "trends.json").read_text()
     _, with_kept, without = said.values()
     if with_kept != without:
