@@ -1,5 +1,9 @@
 """The activity of each day: verdicts, durations, and the time of the runs that did not pass."""
 
+from collections import defaultdict
+from collections.abc import Iterable, Mapping
+from typing import Any, Final
+
 from pyspark.sql import Column, DataFrame, Window
 from pyspark.sql import functions as F
 
@@ -12,9 +16,10 @@ from fencepost.results.mining.identity import (
     counted,
     is_last_attempt,
     is_retried_pass,
+    sum_of_seconds,
 )
 
-COUNTS = ("pass", "violation", *HALTS, "retried", "attempts", "seconds", "lost_s", "timed", "timed_s")
+COUNTS: Final = ("pass", "violation", *HALTS, "retried", "attempts", "seconds", "lost_s", "timed", "timed_s")
 """The sums of a day.
 
 - pass, violation, infrastructure, inconclusive: numbers of runs. retried: passes after attempts that failed.
@@ -23,28 +28,48 @@ COUNTS = ("pass", "violation", *HALTS, "retried", "attempts", "seconds", "lost_s
 """
 
 
-def days(runs: DataFrame) -> DataFrame:
-    """Return the sums of each day on each target, the newest day first.
+def sums_by_day(runs: DataFrame) -> DataFrame:
+    """Return the sums of each build on each day, also of runs that scores do not count.
 
-    Columns: target, date, builds (known ones that ran on it), unknown (attempts of unknown builds), and COUNTS.
+    Columns: date, target, build (null for unknown ones), left_out, COUNTS, violations (attempts), first_at, last_at.
     """
-    on_builds = counted(runs).groupBy("target", "date", build_of(TARGET).alias("build")).agg(*_sums())
-    unknown = F.when(F.col("build").isNull(), F.col("attempts")).otherwise(0)
-    return (
-        on_builds.groupBy("target", "date")
-        .agg(
-            F.count("build").alias("builds"),
-            F.sum(unknown).alias("unknown"),
-            *(F.sum(name).alias(name) for name in COUNTS),
-        )
-        .orderBy(F.desc("date"), "target")
+    return runs.groupBy("date", "target", build_of(TARGET).alias("build"), "left_out").agg(
+        *_sums(),
+        F.count(F.when(F.col("verdict") == "violation", 1)).alias("violations"),
+        F.min("started_at").alias("first_at"),
+        F.max("started_at").alias("last_at"),
     )
 
 
-def basis(runs: DataFrame) -> DataFrame:
+def days(sums: Iterable[Mapping[str, Any]]) -> list[dict[str, Any]]:
+    """Return the sums of each day on each target, the newest day first, of the rows of `sums_by_day`.
+
+    Each has target, date, builds (known ones that ran on it), unknown (attempts of unknown builds), and COUNTS.
+    """
+    found: dict[tuple[Any, str], dict[str, Any]] = {}
+    for row in _in_order(sums):
+        place = row["date"], row["target"]
+        day = found.setdefault(place, {"target": row["target"], "date": row["date"], "builds": 0, "unknown": 0})
+        day["builds"] += row["build"] is not None
+        day["unknown"] += row["attempts"] if row["build"] is None else 0
+        for name in COUNTS:
+            day[name] = day.get(name, 0) + row[name]
+    return sorted(sorted(found.values(), key=lambda day: day["target"]), key=lambda day: day["date"], reverse=True)
+
+
+def basis(sums: Iterable[Mapping[str, Any]]) -> list[dict[str, Any]]:
     """Return what each target has: target, builds (known ones)."""
-    known = counted(runs).select("target", build_of(TARGET).alias("build")).where("build is not null").distinct()
-    return known.groupBy("target").agg(F.count("*").alias("builds"))
+    known = defaultdict(set)
+    for row in _in_order(sums):
+        if row["build"] is not None:
+            known[row["target"]].add(row["build"])
+    return [{"target": target, "builds": len(builds)} for target, builds in known.items()]
+
+
+def _in_order(sums: Iterable[Mapping[str, Any]]) -> list[Mapping[str, Any]]:
+    """Return the rows of runs that scores count; in one order, on which the last digits of a sum depend."""
+    counting = (row for row in sums if row["left_out"] is None)
+    return sorted(counting, key=lambda row: (row["date"], row["target"], row["build"] or ""))
 
 
 def verdicts_by_day(runs: DataFrame, most: int) -> DataFrame:
@@ -86,7 +111,7 @@ def median_of_passes() -> Column:
 def _sums() -> list[Column]:
     is_red = F.col("verdict") != "pass"
     is_timed = ~is_red & F.col("duration_unknown").isNull()
-    zero = F.lit(0.0)
+    duration = F.col("duration_s")
     return [
         *(
             F.count(F.when(is_last_attempt() & (F.col("verdict") == name), 1)).alias(name)
@@ -94,8 +119,8 @@ def _sums() -> list[Column]:
         ),
         F.count(F.when(is_retried_pass(), 1)).alias("retried"),
         F.count("*").alias("attempts"),
-        F.coalesce(F.sum("duration_s"), zero).alias("seconds"),
-        F.coalesce(F.sum(F.when(is_red, F.col("duration_s"))), zero).alias("lost_s"),
+        sum_of_seconds(duration).alias("seconds"),
+        sum_of_seconds(F.when(is_red, duration)).alias("lost_s"),
         F.count(F.when(is_timed, 1)).alias("timed"),
-        F.coalesce(F.sum(F.when(is_timed, F.col("duration_s"))), zero).alias("timed_s"),
+        sum_of_seconds(F.when(is_timed, duration)).alias("timed_s"),
     ]

@@ -3,11 +3,13 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+import pyarrow as pa
 from pyspark.sql import Column, DataFrame, Window
 from pyspark.sql import functions as F
 
 from fencepost.results.mining.association import associated, with_false_discovery_rate
 from fencepost.results.mining.computed import computed
+from fencepost.results.mining.driver_rows import frame_of
 from fencepost.results.mining.identity import counted, failed
 
 STRATUM = ("test", "target")
@@ -25,9 +27,9 @@ _ALL = 0
 """In place of a bit: all runs of a stratum."""
 
 
-def cells(runs: DataFrame, faults: DataFrame) -> DataFrame:
+def cells(tests: DataFrame, runs: DataFrame, faults: DataFrame) -> DataFrame:
     """Return the runs of each stratum that are alike in features, counted: test, target, features (sorted), n (runs),
-    x (failures). Several rows may have the same features.
+    x (failures). Several rows may have the same features. `tests` are those of each day, by `outcomes_by_day`.
 
     From the faults of a run: `fault:pause`, `fault:pause role:leader`, `fault:pause node:catching up`, `role:leader`,
     `state:ISR of t-0 shrunk`. From the run: `release:3.9.1`, `backend:docker`, and those of its plan
@@ -36,7 +38,7 @@ def cells(runs: DataFrame, faults: DataFrame) -> DataFrame:
     A stratum in which all runs have one verdict says nothing, and is left out.
     """
     judged = counted(runs).withColumn("failed", failed()).where("failed is not null")
-    totals = judged.groupBy(*STRATUM).agg(F.count("*").alias("all_n"), F.sum("failed").alias("all_x"))
+    totals = tests.groupBy(*STRATUM).agg(F.sum("n").alias("all_n"), F.sum("x").alias("all_x"))
     # Most tests have one verdict: their runs and faults leave before anything is made of them.
     mixed = F.broadcast(computed(totals.where("all_x > 0 and all_x < all_n").select(*STRATUM)))
     hits, places = _hits(faults.join(mixed, list(STRATUM)), faults)
@@ -90,12 +92,13 @@ def _counted(cells: DataFrame, stratum: Sequence[str]) -> DataFrame:
     return with_feature.join(totals, list(stratum))
 
 
-def attribution(runs: DataFrame, faults: DataFrame) -> DataFrame:
+def attribution(cells: DataFrame) -> DataFrame:
     """Return the features, and pairs of them, with which tests fail more often than without, best first.
 
-    Columns: causes (one or two features), rank, q_value, and those of `associated` for causes and strata of one test
-    on one target each, so that a fault is not blamed for the scenario that always has it. The q_value is over all
-    features and pairs that were tested; rows have at most 0.05.
+    `cells` has the runs, as the function of that name counts them. Columns: causes (one or two features), rank,
+    q_value, and those of `associated` for causes and strata of one test on one target each, so that a fault is not
+    blamed for the scenario that always has it. The q_value is over all features and pairs that were tested; rows have
+    at most 0.05.
 
     `independent` numbers the causes that explain all others: the one with the highest z, then the best one for the runs
     without the first, and so on, at most 6; null for the rest, which have a part or a consequence of a cause. rank has
@@ -107,7 +110,7 @@ def attribution(runs: DataFrame, faults: DataFrame) -> DataFrame:
     Source of the elimination of explained runs: B. Liblit et al., Scalable statistical bug isolation, 2005.
     """
     # A hash stands for a stratum: numbers are grouped and joined several times, and faster than names.
-    found = cells(runs, faults).select(F.xxhash64(*STRATUM).alias("stratum"), "features", "n", "x")
+    found = cells.select(F.xxhash64(*STRATUM).alias("stratum"), "features", "n", "x")
     by_features = computed(found)
     single = associated(_counted(by_features, ("stratum",)), ("feature",))
     single = computed(single.where(F.col("failures") >= LEAST_FAILURES))
@@ -119,7 +122,7 @@ def attribution(runs: DataFrame, faults: DataFrame) -> DataFrame:
     named = with_false_discovery_rate(tested).where(F.col("q_value") <= DISCOVERY)
     if independent:
         numbered = [(number, bits) for number, bits in enumerate(independent, 1)]
-        of_bits = runs.sparkSession.createDataFrame(numbered, "independent int, causes array<int>")
+        of_bits = frame_of(cells.sparkSession, {"independent": pa.int32(), "causes": pa.list_(pa.int32())}, numbered)
         named = named.join(F.broadcast(best.named(of_bits)), "causes", "left")
     else:
         named = named.withColumn("independent", F.lit(None).cast("int"))
@@ -127,12 +130,12 @@ def attribution(runs: DataFrame, faults: DataFrame) -> DataFrame:
     return named.withColumn("rank", F.row_number().over(order)).orderBy("rank")
 
 
-def attribution_by_test(runs: DataFrame, faults: DataFrame) -> DataFrame:
+def attribution_by_test(cells: DataFrame) -> DataFrame:
     """Return the features with which each test fails more often: test, target, feature, q_value and `associated`'s.
 
     The p_value is Fisher's, the q_value over the features of the test; rows have at most 0.05.
     """
-    found = associated(_counted(cells(runs, faults), STRATUM), (*STRATUM, "feature"))
+    found = associated(_counted(cells, STRATUM), (*STRATUM, "feature"))
     tested = found.where(F.col("failures") >= LEAST_FAILURES)
     return with_false_discovery_rate(tested, STRATUM).where(F.col("q_value") <= DISCOVERY)
 

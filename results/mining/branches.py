@@ -7,11 +7,13 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
+import pyarrow as pa
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 
 from fencepost.results.mining.blame import BuildOfBase, Failure
 from fencepost.results.mining.change_points import change_points
+from fencepost.results.mining.driver_rows import frame_of
 from fencepost.results.mining.flakiness import outcomes_by_day
 from fencepost.results.mining.identity import TARGET, TEST, build_of, builds_by_day, counted, failed, is_last_attempt
 
@@ -87,9 +89,9 @@ def _failed_on_head(rows: DataFrame) -> DataFrame:
 def _failures(on_head: DataFrame, on_base: DataFrame) -> list[Failure]:
     found = [row.asDict(recursive=True) for row in on_head.collect()]
     spark = on_head.sparkSession
-    columns = ", ".join(f"{name} string" for name in (*TEST, "of_head"))
+    columns = dict.fromkeys((*TEST, "of_head"), pa.string())
     keys = [[*(row[name] for name in TEST), row["failure"]["signature"]] for row in found]
-    same_tests = on_base.join(F.broadcast(spark.createDataFrame(keys, columns)), list(TEST))
+    same_tests = on_base.join(F.broadcast(frame_of(spark, columns, keys)), list(TEST))
     build = F.coalesce("known_build", "report", "run_id").alias("build")
     is_failed = failed() == 1
     by_build = same_tests.groupBy(*TEST, build).agg(

@@ -6,24 +6,29 @@ The command, the summaries and the pages all show these rows, so they never disa
 import hashlib
 import json
 import re
+from collections import defaultdict
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass
 from datetime import UTC, date, datetime
 from functools import partial
 from pathlib import Path
 from typing import Any, Final
 
+import pyarrow as pa
 from pyspark.sql import Column, DataFrame, SparkSession
 from pyspark.sql import functions as F
 
 from fencepost.results.mining.activity import basis, days, newest_failures, verdicts_by_day
-from fencepost.results.mining.flakiness import outcomes_by_day
-from fencepost.results.mining.identity import TEST, builds_by_day, of_run
+from fencepost.results.mining.computed import computed
+from fencepost.results.mining.driver_rows import frame_of
+from fencepost.results.mining.flakiness import EXAMPLES, with_examples
+from fencepost.results.mining.identity import HALTS, HARNESS, TEST, ordered_builds
 from fencepost.results.mining.jobs import JOBS, Evidence, Job
 from fencepost.results.mining.per_test import (
-    WEEK,
     costs,
+    costs_of_week,
+    first_day,
     newest_runs,
     signatures_by_test,
     times_by_test,
@@ -63,6 +68,12 @@ _OF_VIOLATIONS: Final = frozenset(
     {"change_points", "harness_changes", "attribution", "attribution_by_test", "together"}
 )
 """The jobs that have no rows for a store without violations, which that of a healthy cluster is."""
+_USED: Final = (
+    *("date", *TEST, "run_id", "started_at", "verdict", "attempt", "attempts", "left_out", "source", "campaign"),
+    *("title", "suite", "build", "release", "commit", "duration_s", "duration_unknown", "headline", "folder"),
+    *("plan_hash", "seed", "ci_url", "runner"),
+)
+"""The columns of runs that the frames of single tests are made of."""
 _OF_SOME: Final = ("verdicts_by_day", "newest_failures")
 
 
@@ -99,8 +110,6 @@ class Facts:
 
 def collect(evidence: Evidence, store: str, progress: Callable[[str], None] = lambda name: None) -> Facts:
     """Run all jobs and return what is shown of them. `progress` gets the name of each part that is done."""
-    evidence, no_run_since = _week_of_newest(evidence)
-    runs = evidence.runs
     # Two at a time: Spark plans each query on one core, which takes longer than the query if there are few runs.
     with ThreadPoolExecutor(2) as pool:
 
@@ -112,26 +121,30 @@ def collect(evidence: Evidence, store: str, progress: Callable[[str], None] = la
 
             return pool.submit(run)
 
-        totals, scores = pool.submit(_totals, runs), pool.submit(_tests, evidence)
-        needless = frozenset[str]() if totals.result()["violations"] else _OF_VIOLATIONS
+        sums = list(_rows(evidence.daily("sums")))
+        evidence, no_run_since = _week_of_newest(evidence, sums)
+        numbers = pool.submit(_numbers, evidence)
+        scores = pool.submit(_tests, evidence)
+        totals = _totals(sums, numbers.result()["tests"])
+        needless = frozenset[str]() if totals["violations"] else _OF_VIOLATIONS
+        if numbers.result()["most_harness_builds"] <= 1:
+            needless |= {"harness_changes"}
         found = {
             name: submit(name, partial(_shown, JOBS[name], evidence, *shown))
             for name, shown in _SHOWN.items()
             if name not in needless
         }
-        found |= {"days": submit("days", partial(days, runs)), "basis": submit("basis", partial(basis, runs))}
-        everything = totals.result()["tests"] <= MOST_TESTS
-        if everything:
-            found |= {name: submit(name, frame) for name, frame in _of_tests(evidence, None).items()}
         tests = scores.result()
         progress("tests")
-        if not everything:
-            found |= {name: submit(name, frame) for name, frame in _of_tests(evidence, tests).items()}
-        found |= {name: submit(name, frame) for name, frame in _of_some(runs, tests).items()}
+        named = _named_of(evidence, tests if totals["tests"] > MOST_TESTS else None)
+        described = pool.submit(_described, named.runs, tests, evidence.scope.now)
+        found |= {name: submit(name, frame) for name, frame in _of_tests(named).items()}
+        found |= {name: submit(name, frame) for name, frame in _of_some(named.runs, tests).items()}
         # A test that is not flaky is not proposed, and the changes of the others need not be found again.
         if flaky := [row for row in tests if row["state"] == "flaky" and row["unstable_plans"]]:
-            found["quarantine"] = submit("quarantine", partial(_quarantine, evidence, flaky))
+            found["quarantine"] = submit("quarantine", partial(_quarantine, evidence, named.runs, flaky))
     rows = {name: future.result() for name, future in found.items()}
+    rows |= {"days": days(sums), "basis": basis(sums)}
     rows |= {name: [] for name in ("quarantine", *_OF_SOME, *needless) if name not in rows}
     scope = evidence.scope
     since = scope.since.isoformat() if scope.since else None
@@ -141,38 +154,50 @@ def collect(evidence: Evidence, store: str, progress: Callable[[str], None] = la
         scope.target,
         scope.now.isoformat(),
         no_run_since,
-        totals.result(),
-        _with_changes(tests, rows["change_points"]),
+        totals,
+        _with_changes(described.result(), rows["change_points"]),
         rows,
     )
 
 
-def _week_of_newest(evidence: Evidence) -> tuple[Evidence, str | None]:
+def _week_of_newest(evidence: Evidence, sums: list[Row]) -> tuple[Evidence, str | None]:
     """Return the evidence with a last week that has runs, and since when there is none if it is not the present one."""
-    newest = evidence.runs.agg(F.max("started_at")).first()
-    at = newest[0].astimezone(UTC) if newest is not None and newest[0] is not None else None
-    if at is None or at >= evidence.scope.now - WEEK:
+    newest = max((row["last_at"] for row in sums), default=None)
+    if newest is None or (at := datetime.fromisoformat(newest)).date() >= first_day(evidence.scope.now):
         return evidence, None
-    return replace(evidence, scope=replace(evidence.scope, now=at)), at.isoformat()
+    return evidence.ending(at), newest
 
 
 def _shown(job: Job, evidence: Evidence, most: int, order: Sequence[str]) -> DataFrame:
     return job(evidence).orderBy(*map(_ordered, order)).limit(most)
 
 
-def _of_tests(evidence: Evidence, tests: list[Row] | None) -> dict[str, Callable[[], DataFrame]]:
-    """Return what makes the frames of the tests that are named; None for all tests of the store."""
-    runs = evidence.runs
-    chosen = _named(runs.sparkSession, tests) if tests is not None else None
+@dataclass(frozen=True)
+class _Named:
+    """The rows of the tests that are named."""
 
-    def of_chosen(frame: DataFrame) -> DataFrame:
-        return frame if chosen is None else frame.join(chosen, list(TEST), "left_semi")
+    runs: DataFrame
+    failures: DataFrame
+    timings: DataFrame
 
+
+def _named_of(evidence: Evidence, tests: list[Row] | None) -> _Named:
+    """Return the rows of these tests, those of runs computed as many frames are made of them; None for all tests."""
+    frames = evidence.runs, evidence.daily("failures"), evidence.timings
+    if tests is None:
+        return _Named(*frames)
+    chosen = _names(evidence.runs.sparkSession, tests)
+    runs, failures, timings = (frame.join(chosen, list(TEST), "left_semi") for frame in frames)
+    return _Named(computed(runs.select(*_USED)), failures, timings)
+
+
+def _of_tests(named: _Named) -> dict[str, Callable[[], DataFrame]]:
+    """Return what makes the frames of the tests that are named."""
     return {
-        "verdicts_by_build": lambda: verdicts_by_build(of_chosen(runs), MOST_BUILDS),
-        "newest_runs": lambda: newest_runs(of_chosen(runs), MOST_RUNS),
-        "signatures_by_test": lambda: signatures_by_test(of_chosen(evidence.findings), runs, MOST_KINDS),
-        "times_by_test": lambda: times_by_test(of_chosen(evidence.timings), runs),
+        "verdicts_by_build": lambda: verdicts_by_build(named.runs, MOST_BUILDS),
+        "newest_runs": lambda: newest_runs(named.runs, MOST_RUNS),
+        "signatures_by_test": lambda: signatures_by_test(named.failures, MOST_KINDS),
+        "times_by_test": lambda: times_by_test(named.timings, named.runs),
     }
 
 
@@ -182,7 +207,7 @@ def _of_some(runs: DataFrame, tests: list[Row]) -> dict[str, Callable[[], DataFr
     red = [row for row in tests if row["failed_attempts"]][:MOST_LINKED]
 
     def of(chosen: list[Row]) -> DataFrame:
-        return runs.join(_named(runs.sparkSession, chosen), list(TEST), "left_semi")
+        return runs.join(_names(runs.sparkSession, chosen), list(TEST), "left_semi")
 
     frames = {
         "verdicts_by_day": (unknown, lambda: verdicts_by_day(of(unknown), MOST_BUILDS)),
@@ -191,61 +216,79 @@ def _of_some(runs: DataFrame, tests: list[Row]) -> dict[str, Callable[[], DataFr
     return {name: frame for name, (chosen, frame) in frames.items() if chosen}
 
 
-def _quarantine(evidence: Evidence, flaky: list[Row]) -> DataFrame:
-    runs = evidence.runs
-    runs = of_scenarios(runs).join(_named(runs.sparkSession, flaky), list(TEST), "left_semi")
-    return proposals(outcomes_by_day(runs), builds_by_day(runs), runs)
+def _quarantine(evidence: Evidence, runs: DataFrame, flaky: list[Row]) -> DataFrame:
+    names = _names(runs.sparkSession, flaky)
+    scenarios = of_scenarios(runs.join(names, list(TEST), "left_semi")).select(*TEST).distinct()
+    scored = evidence.scores().join(F.broadcast(scenarios), list(TEST), "left_semi")
+    return proposals(scored, evidence.daily("outcomes"), evidence.daily("builds"), runs)
 
 
-def _named(spark: SparkSession, tests: list[Row]) -> DataFrame:
+def _names(spark: SparkSession, tests: list[Row]) -> DataFrame:
     """Return the identities of tests as a frame that is sent to all executors."""
-    names = ", ".join(f"{name} string" for name in TEST)
-    return F.broadcast(spark.createDataFrame([[row[name] for name in TEST] for row in tests], names))
+    return F.broadcast(frame_of(spark, dict.fromkeys(TEST, pa.string()), [_key(row) for row in tests]))
 
 
 def _ordered(name: str) -> Column:
     return F.col(name.removeprefix("-")).desc() if name.startswith("-") else F.col(name).asc()
 
 
-def _totals(runs: DataFrame) -> Row:
-    groups = runs.groupBy("target", "left_out").agg(
-        F.count(of_run(F.lit(1))).alias("runs"),
-        F.count("*").alias("attempts"),
-        F.count(F.when(F.col("verdict") == "violation", 1)).alias("violations"),
-        F.min("started_at").alias("first_at"),
-        F.max("started_at").alias("last_at"),
-    )
-    rows = list(_rows(groups))
-    left_out: dict[str, int] = {}
-    for row in rows:
+def _numbers(evidence: Evidence) -> Row:
+    """Return tests (all of the store) and most_harness_builds (of a target), from what is kept of the days."""
+    builds = ordered_builds(evidence.daily("builds"), HARNESS).groupBy("target").count().agg(F.max("count")).first()
+    tests = evidence.daily("costs").select(*TEST).distinct().count()
+    return {"tests": tests, "most_harness_builds": (builds and builds[0]) or 0}
+
+
+def _totals(sums: list[Row], tests: int) -> Row:
+    left_out: dict[str, int] = defaultdict(int)
+    for row in sums:
         if row["left_out"] is not None:
-            left_out[row["left_out"]] = left_out.get(row["left_out"], 0) + row["runs"]
+            left_out[row["left_out"]] += _runs(row)
     return {
-        "runs": sum(row["runs"] for row in rows),
-        "attempts": sum(row["attempts"] for row in rows),
-        "violations": sum(row["violations"] for row in rows),
-        "tests": runs.select(*TEST).distinct().count(),
-        "targets": sorted({row["target"] for row in rows}),
-        "first_at": min((row["first_at"] for row in rows), default=None),
-        "last_at": max((row["last_at"] for row in rows), default=None),
-        "left_out": left_out,
+        "runs": sum(map(_runs, sums)),
+        "attempts": sum(row["attempts"] for row in sums),
+        "violations": sum(row["violations"] for row in sums),
+        "tests": tests,
+        "targets": sorted({row["target"] for row in sums}),
+        "first_at": min((row["first_at"] for row in sums), default=None),
+        "last_at": max((row["last_at"] for row in sums), default=None),
+        "left_out": dict(left_out),
     }
 
 
+def _runs(sums: Row) -> int:
+    return int(sum(sums[verdict] for verdict in ("pass", "violation", *HALTS)))
+
+
 def _tests(evidence: Evidence) -> list[Row]:
-    """Return the scores and the costs of the tests."""
-    cost = costs(evidence.runs, evidence.scope.now)
-    joined = JOBS["flakiness"](evidence).join(cost, list(TEST))
-    rows = list(_rows(joined.orderBy(F.desc("cost_s"), "healthy", *TEST).limit(MOST_TESTS)))
-    return [row | {"slug": slug(row["test"], row["target"], row["backend"])} for row in rows]
+    """Return the scores of the tests that are named."""
+    cost = costs_of_week(evidence.daily("costs"), evidence.scope.now)
+    joined = evidence.scores().join(cost, list(TEST))
+    return list(_rows(joined.orderBy(F.desc("cost_s"), "healthy", *TEST).limit(MOST_TESTS)))
+
+
+def _described(runs: DataFrame, tests: list[Row], now: datetime) -> list[Row]:
+    """Return the tests with their costs, and with examples of runs."""
+    spark = runs.sparkSession
+    cost = {_key(row): row for row in _rows(costs(runs, now))}
+    columns = dict.fromkeys(TEST, pa.string()) | dict.fromkeys((*EXAMPLES, "unstable_plans"), pa.int64())
+    hashes = [[row[name] for name in columns] for row in tests]
+    examples = with_examples(frame_of(spark, columns, hashes), runs)
+    of = {_key(row): {f"{name}_run": row[f"{name}_run"] for name in EXAMPLES} for row in _rows(examples)}
+    kept = ({name: value for name, value in row.items() if name not in EXAMPLES} for row in tests)
+    return [row | of[_key(row)] | cost[_key(row)] | {"slug": slug(*_key(row))} for row in kept]
+
+
+def _key(row: Row) -> tuple[str, str, str]:
+    return row["test"], row["target"], row["backend"]
 
 
 def _with_changes(tests: list[Row], changes: list[Row]) -> list[Row]:
     """Return the tests with their newest change; the changes are in descending order of time."""
     newest: dict[tuple[str, ...], Row] = {}
     for row in changes:
-        newest.setdefault(tuple(row[name] for name in TEST), row)
-    return [row | {"change": newest.get(tuple(row[name] for name in TEST))} for row in tests]
+        newest.setdefault(_key(row), row)
+    return [row | {"change": newest.get(_key(row))} for row in tests]
 
 
 def slug(test: str, target: str, backend: str) -> str:

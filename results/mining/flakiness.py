@@ -31,7 +31,7 @@ _BROKEN = (0.002, 0.01, 0.03, 0.1, 0.3, 0.6, 0.95)
 _STATES = ("broken", "flaky", "healthy")
 _EVIDENCE = ("partly", "partly_x", "partly_passed", "all_failed", "newest_n", "newest_failed")
 """The counts of a test from which its posterior follows."""
-_EXAMPLES = ("passed", "failed")
+EXAMPLES = ("passed", "failed")
 """A run that passed and one that failed, of the newest plan that did both on one build."""
 _SUMS = ("unstable_plans", "failed_again", "passed_again")
 _RUNS = ("verdicts", "violations", "retried_passes", *HALTS, "unknown_builds")
@@ -53,9 +53,14 @@ _GRID = [
 
 
 def flakiness(tests: DataFrame, runs: DataFrame) -> DataFrame:
+    """Return the scores of each test, those of each day by `outcomes_by_day` of the runs, with examples."""
+    return with_examples(scores(tests), runs)
+
+
+def scores(tests: DataFrame) -> DataFrame:
     """Return the scores of each test. Runs of healthy tests with a rate below 1 % of failures count as healthy.
 
-    `tests` are those of each day, by `outcomes_by_day` of the runs.
+    `tests` are those of each day, by `outcomes_by_day`. `passed` and `failed` are hashes of runs.
 
     Columns beside test, target, backend:
 
@@ -71,7 +76,7 @@ def flakiness(tests: DataFrame, runs: DataFrame) -> DataFrame:
       two plans (what chaos finds): sum of x (n-x) / sum of n (n-1) / 2 for x failures of n runs. Null without pairs.
     - unknown_builds: runs whose build is not known. Each counts as a build of its own, as does each report of an
       imported suite, so that their order in time decides.
-    - unstable_plans: plans that both passed and failed on one build; passed_run and failed_run are runs of such a plan.
+    - unstable_plans: plans that both passed and failed on one build; passed and failed are runs of such a plan.
     - plan_decides: the probability that the plan decides the verdict: 1 / (1 + c), where c is the probability that
       repeated plans agree as they did if it does not. 0 if a plan is unstable, 0.5 if no plan was repeated, null if
       all verdicts are equal.
@@ -91,7 +96,7 @@ def flakiness(tests: DataFrame, runs: DataFrame) -> DataFrame:
     low, high = wilson(violations, verdicts)
     by_chance = F.exp(F.col("failed_again") * F.log(x / n) + F.col("passed_again") * F.log(1 - x / n))
     decides = F.when((x > 0) & (x < n), F.when(F.col("unstable_plans") > 0, 0.0).otherwise(1 / (1 + by_chance)))
-    return _with_examples(_with_posterior(tests), runs).select(
+    return _with_posterior(tests).select(
         *TEST,
         (verdicts + F.col("infrastructure") + F.col("inconclusive")).alias("runs"),
         (verdicts - violations).alias("passes"),
@@ -111,7 +116,7 @@ def flakiness(tests: DataFrame, runs: DataFrame) -> DataFrame:
         "unknown_builds",
         "unstable_plans",
         decides.alias("plan_decides"),
-        *("passed_run", "failed_run", "healthy", "flaky", "broken"),
+        *(*EXAMPLES, "healthy", "flaky", "broken"),
         _state(decides).alias("state"),
     )
 
@@ -198,7 +203,7 @@ def _by_plan(tests: DataFrame) -> DataFrame:
         .groupBy(*TEST, "build", "plan")
         .agg(
             *(F.sum(name).alias(name) for name in ("n", "x", "pairs", "flips", *_RUNS)),
-            *(F.max(name).alias(name) for name in ("last_at", *_EXAMPLES)),
+            *(F.max(name).alias(name) for name in ("last_at", *EXAMPLES)),
         )
     )
 
@@ -215,7 +220,7 @@ def _by_build(plans: DataFrame) -> DataFrame:
         F.count(F.when(unstable, 1)).alias("unstable_plans"),
         F.sum(F.when((x == n) & (n > 0), n - 1).otherwise(0)).alias("failed_again"),
         F.sum(F.when((x == 0) & (n > 0), n - 1).otherwise(0)).alias("passed_again"),
-        *(F.max_by(name, unstable_at).alias(name) for name in _EXAMPLES),
+        *(F.max_by(name, unstable_at).alias(name) for name in EXAMPLES),
         F.max(unstable_at).alias("unstable_at"),
         F.max(F.when(n > 0, F.col("last_at"))).alias("last_at"),
     )
@@ -239,7 +244,7 @@ def _by_test(on_builds: DataFrame) -> DataFrame:
         F.array_sort(F.collect_list(F.when(F.col("all_failed"), n.cast("double")))).alias("all_failed"),
         F.max_by("all_failed", "last_at").alias("newest_failed"),
         F.max_by(n.cast("double"), "last_at").alias("newest_n"),
-        *(F.max_by(name, "unstable_at").alias(name) for name in _EXAMPLES),
+        *(F.max_by(name, "unstable_at").alias(name) for name in EXAMPLES),
         # Last, because they take the names of columns that are summed above.
         F.sum("n").alias("n"),
         F.sum("x").alias("x"),
@@ -250,16 +255,16 @@ def _rate(part: Column, whole: Column) -> Column:
     return F.when(whole > 0, part / whole)
 
 
-def _with_examples(tests: DataFrame, runs: DataFrame) -> DataFrame:
-    """Replace the hashes of runs in `_EXAMPLES` by columns with their ids: passed_run and failed_run.
+def with_examples(tests: DataFrame, runs: DataFrame) -> DataFrame:
+    """Replace the hashes of runs in the columns passed and failed by their ids: passed_run and failed_run.
 
     Few tests have an unstable plan, and Spark sorts all rows for an aggregate that holds text.
     """
-    named = tests.where("unstable_plans > 0").select(F.explode(F.array(*_EXAMPLES)).alias("run")).distinct()
+    named = tests.where("unstable_plans > 0").select(F.explode(F.array(*EXAMPLES)).alias("run")).distinct()
     ids = computed(runs.select("run_id", F.xxhash64("run_id").alias("run")).join(F.broadcast(named), "run"))
-    for name in _EXAMPLES:
+    for name in EXAMPLES:
         found = ids.select(F.col("run").alias(name), F.col("run_id").alias(f"{name}_run"))
-        tests = tests.join(F.broadcast(found), name, "left")
+        tests = tests.join(F.broadcast(found), name, "left").drop(name)
     return tests
 
 

@@ -53,6 +53,11 @@ def build_of(sort: str) -> Column:
     return F.col("commit") if sort == HARNESS else F.coalesce("build", "release")
 
 
+def sum_of_seconds(seconds: Column) -> Column:
+    """Return a sum of durations, 0 without any. It adds up whole microseconds, so the order does not matter."""
+    return F.coalesce(F.sum(F.round(seconds * 1e6).cast("long")), F.lit(0)) / 1e6
+
+
 def builds_by_day(runs: DataFrame) -> DataFrame:
     """Return the builds of each day: date, target, build, release, commit, target_commit and first_at."""
     columns = ("date", "target", build_of(TARGET).alias("build"), "release", "commit", "target_commit")

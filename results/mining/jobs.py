@@ -4,13 +4,15 @@ Nothing here sets the master or anything else of the Spark cluster: what starts 
 """
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from enum import Enum
 from threading import RLock
 from typing import Final
 
+import pyarrow as pa
 from py4j.protocol import Py4JError
 from pyspark.errors import PySparkException
 from pyspark.sql import DataFrame, SparkSession
@@ -18,11 +20,12 @@ from pyspark.sql import functions as F
 from pyspark.sql.pandas.types import from_arrow_schema
 from pyspark.sql.types import StructType
 
-from fencepost.results.mining.attribution import attribution, attribution_by_test
+from fencepost.results.mining.attribution import attribution, attribution_by_test, cells
 from fencepost.results.mining.change_points import change_points, slow_downs
 from fencepost.results.mining.computed import computed
 from fencepost.results.mining.coverage import coverage, reached
-from fencepost.results.mining.flakiness import flakiness, halts
+from fencepost.results.mining.driver_rows import frame_of
+from fencepost.results.mining.flakiness import halts, scores, with_examples
 from fencepost.results.mining.identity import HARNESS, TARGET
 from fencepost.results.mining.kept import DAILY, Days
 from fencepost.results.mining.launch import LARGE
@@ -82,16 +85,34 @@ class Evidence:
     catalogue: DataFrame
     scope: Scope
     kept: dict[str, DataFrame] = field(default_factory=dict, init=False)
-    """Everything that was made of each day (`DAILY`); what is not here is made when it is first used."""
+    """Everything that was made of each day (`DAILY`), and what several jobs use; what is not here is made when it is
+    first used."""
     _making: RLock = field(default_factory=RLock, init=False)
 
     def daily(self, name: str) -> DataFrame:
         """Return what is made of each day: an entry of `DAILY`."""
-        with self._making:
-            if name not in self.kept:
-                frames = (getattr(self, table) for table in DAILY[name].sources)
-                self.kept[name] = computed(DAILY[name].make(*frames))
-            return self.kept[name]
+        return self._once(name, lambda: DAILY[name].make(*(getattr(self, table) for table in DAILY[name].sources)))
+
+    def ending(self, at: datetime) -> "Evidence":
+        """Return the same evidence with a last week that ends at this time."""
+        other = replace(self, scope=replace(self.scope, now=at))
+        other.kept.update(self.kept)
+        return other
+
+    def scores(self) -> DataFrame:
+        """Return the scores of all tests."""
+        return self._once("scores of tests", lambda: scores(self.daily("outcomes")))
+
+    def cells(self) -> DataFrame:
+        """Return the runs that are alike in features, counted."""
+        return self._once("cells of runs", lambda: cells(self.daily("outcomes"), self.runs, self.faults))
+
+    def _once(self, name: str, make: Callable[[], DataFrame]) -> DataFrame:
+        if name not in self.kept:
+            with self._making:
+                if name not in self.kept:
+                    self.kept[name] = computed(make())
+        return self.kept[name]
 
 
 _TABLES: Final = ("runs", "findings", "faults", "timings", "latencies", "requirements")
@@ -130,7 +151,7 @@ def read_evidence(
     # In two steps: Spark sorts all rows for an aggregate that holds text, but the first one has none.
     worded = tables["requirements"].groupBy("rule", "target", "says").agg(F.max("started_at").alias("started_at"))
     named = worded.groupBy("rule", "target").agg(F.max_by("says", "started_at").alias("says"))
-    expected = spark.createDataFrame(list(expected_rules), "rule string, says string, target string")
+    expected = frame_of(spark, dict.fromkeys(("rule", "says", "target"), pa.string()), list(expected_rules))
     both = named.select("rule", "says", "target").union(expected)
     catalogue = both.groupBy("rule", "target").agg(F.max("says").alias("says"))
     evidence = Evidence(**tables, catalogue=catalogue, scope=scope)
@@ -141,7 +162,10 @@ def read_evidence(
         return _frame(spark, store, table(name), of_days)
 
     days = Days(spark, store, {name: by_day(each) for name, each in files.items()}, read, scope.since)
-    evidence.kept.update((name, scope.of_names(days.frame(name, anew=keep is Keep.ANEW))) for name in DAILY)
+    # Two at a time: most of it is Spark's planning, on one core.
+    with ThreadPoolExecutor(2) as pool:
+        frames = pool.map(lambda name: days.frame(name, anew=keep is Keep.ANEW), DAILY)
+        evidence.kept.update((name, scope.of_names(frame)) for name, frame in zip(DAILY, frames, strict=True))
     return evidence
 
 
@@ -187,16 +211,16 @@ def naming_damage(store: Store) -> Iterator[None]:
 
 Job = Callable[[Evidence], DataFrame]
 JOBS: Final[Mapping[str, Job]] = {
-    "flakiness": lambda of: flakiness(of.daily("outcomes"), of.runs),
+    "flakiness": lambda of: with_examples(of.scores(), of.runs),
     "halts": lambda of: halts(of.daily("outcomes")),
     "change_points": lambda of: change_points(of.daily("outcomes"), of.daily("builds"), TARGET),
     "harness_changes": lambda of: change_points(of.daily("outcomes"), of.daily("builds"), HARNESS),
     "slow_downs": lambda of: slow_downs(of.timings, of.runs, of.daily("builds"), TARGET),
-    "attribution": lambda of: attribution(of.runs, of.faults),
-    "attribution_by_test": lambda of: attribution_by_test(of.runs, of.faults),
-    "signatures": lambda of: signatures(of.findings, of.faults, of.runs, of.scope.now),
-    "together": lambda of: failing_together(of.runs),
-    "quarantine": lambda of: proposals(of.daily("outcomes"), of.daily("builds"), of.runs),
+    "attribution": lambda of: attribution(of.cells()),
+    "attribution_by_test": lambda of: attribution_by_test(of.cells()),
+    "signatures": lambda of: signatures(of.daily("failures"), of.scope.now),
+    "together": lambda of: failing_together(of.daily("occasions")),
+    "quarantine": lambda of: proposals(of.scores(), of.daily("outcomes"), of.daily("builds"), of.runs),
     "coverage": lambda of: coverage(of.daily("rules"), of.runs, of.catalogue),
     "reached": lambda of: reached(of.daily("hits")),
     "times": lambda of: times(of.daily("times")),

@@ -18,10 +18,14 @@ from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
 from pyspark.sql.types import StructType
 
+from fencepost.results.mining.activity import sums_by_day
 from fencepost.results.mining.coverage import hits_by_day, rules_by_day
 from fencepost.results.mining.flakiness import outcomes_by_day
 from fencepost.results.mining.identity import builds_by_day
+from fencepost.results.mining.per_test import costs_by_day
+from fencepost.results.mining.signatures import failures_by_day
 from fencepost.results.mining.times import latencies_by_day, times_by_day
+from fencepost.results.mining.together import occasions_by_day
 from fencepost.results.store.errors import StoreError
 from fencepost.results.store.kept_days import FilesOfDays, KeptDays, Part, digest
 from fencepost.results.store.store import Store
@@ -46,6 +50,10 @@ class Daily:
 DAILY: Final[Mapping[str, Daily]] = {
     "outcomes": Daily(1, ("runs",), outcomes_by_day),
     "builds": Daily(1, ("runs",), builds_by_day),
+    "sums": Daily(1, ("runs",), sums_by_day),
+    "costs": Daily(1, ("runs",), costs_by_day),
+    "occasions": Daily(1, ("runs",), occasions_by_day),
+    "failures": Daily(1, ("findings", "faults", "runs"), failures_by_day),
     "rules": Daily(1, ("requirements", "runs"), rules_by_day),
     "hits": Daily(1, ("faults", "runs"), hits_by_day),
     "times": Daily(1, ("timings", "runs"), times_by_day),

@@ -1,6 +1,6 @@
 """The facts about each test beside its scores: its last week, its builds, its newest runs, its failures, its times."""
 
-from datetime import datetime, timedelta
+from datetime import UTC, date, datetime, timedelta
 from typing import Final
 
 from pyspark.sql import Column, DataFrame, Window
@@ -16,6 +16,7 @@ from fencepost.results.mining.identity import (
     is_last_attempt,
     is_retried_pass,
     of_counted,
+    sum_of_seconds,
 )
 
 WEEK: Final = timedelta(days=7)
@@ -28,8 +29,38 @@ def red() -> Column:
     return F.col("verdict") != "pass"
 
 
+def first_day(now: datetime) -> date:
+    """Return the first of the last seven days (UTC), of which that of `now` is the last."""
+    return now.astimezone(UTC).date() - WEEK + timedelta(days=1)
+
+
+def in_week(now: datetime) -> Column:
+    return F.col("date").between(F.lit(first_day(now)), F.lit(now.astimezone(UTC).date()))
+
+
+def _cost() -> Column:
+    """Return the seconds that an execution cost: if it did not pass, its duration and the attention for a red run."""
+    attention = F.when(is_last_attempt(), ATTENTION_S).otherwise(0)
+    return F.when(red(), F.coalesce("duration_s", F.lit(0.0)) + attention)
+
+
+def costs_by_day(runs: DataFrame) -> DataFrame:
+    """Return what each test cost on each day: date, test, target, backend, is_counted, cost_s.
+
+    Tests of which scores count no run have rows as well, in which `is_counted` is false.
+    """
+    is_counted = F.col("left_out").isNull().alias("is_counted")
+    return runs.groupBy("date", *TEST, is_counted).agg(sum_of_seconds(_cost()).alias("cost_s"))
+
+
+def costs_of_week(days: DataFrame, now: datetime) -> DataFrame:
+    """Return test, target, backend and cost_s of each test in the week of `now`, of those of each day."""
+    cost = sum_of_seconds(F.when(in_week(now), F.col("cost_s")))
+    return days.where("is_counted").groupBy(*TEST).agg(cost.alias("cost_s"))
+
+
 def costs(runs: DataFrame, now: datetime) -> DataFrame:
-    """Return what each test cost in the week before `now`, and its first and last failure.
+    """Return what each test cost in the week of `now`, and its first and last failure.
 
     Columns beside test, target, backend: title, suite, week_runs, week_red (runs that did not pass), week_retried
     (those that passed after attempts that failed), week_s (duration of all attempts), cost_s (duration of the attempts
@@ -38,9 +69,8 @@ def costs(runs: DataFrame, now: datetime) -> DataFrame:
     run_id, folder, plan_hash, campaign, headline, ci_url, runner and title of the newest violation.
     """
     rows = counted(runs).withColumn("known_build", build_of(TARGET)).withColumn("failed", failed())
-    week = F.col("started_at") >= F.lit(now - WEEK)
+    week = in_week(now)
     is_red_run = is_last_attempt() & red()
-    attention = F.when(is_red_run, ATTENTION_S).otherwise(0)
     at_failure = F.when(F.col("failed") == 1, F.col("started_at"))
     last = Window.partitionBy(*TEST)
     rows = rows.withColumn("last_failed", F.max(at_failure).over(last))
@@ -52,8 +82,8 @@ def costs(runs: DataFrame, now: datetime) -> DataFrame:
         F.count(F.when(week & is_last_attempt(), 1)).alias("week_runs"),
         F.count(F.when(week & is_red_run, 1)).alias("week_red"),
         F.count(F.when(week & is_retried_pass(), 1)).alias("week_retried"),
-        F.coalesce(F.sum(F.when(week, F.col("duration_s"))), F.lit(0.0)).alias("week_s"),
-        F.coalesce(F.sum(F.when(week & red(), F.col("duration_s") + attention)), F.lit(0.0)).alias("cost_s"),
+        sum_of_seconds(F.when(week, F.col("duration_s"))).alias("week_s"),
+        sum_of_seconds(F.when(week, _cost())).alias("cost_s"),
         F.max("started_at").alias("last_run_at"),
         F.max_by("verdict", "started_at").alias("last_verdict"),
         F.min(at_failure).alias("first_failed_at"),
@@ -109,14 +139,13 @@ def newest_runs(runs: DataFrame, most: int) -> DataFrame:
     )
 
 
-def signatures_by_test(findings: DataFrame, runs: DataFrame, most: int) -> DataFrame:
+def signatures_by_test(failures: DataFrame, most: int) -> DataFrame:
     """Return the kinds of violations of each test, the most frequent first, at most `most`.
 
-    Columns beside test, target, backend: signature, rule, check, message (of the newest), failures (runs),
-    first_seen_at, last_seen_at, last_run.
+    `failures` are those of each day, by `signatures.failures_by_day`. Columns beside test, target, backend: signature,
+    rule, check, message (of the newest), failures (runs), first_seen_at, last_seen_at, last_run.
     """
-    shown = of_counted(findings.where("finding = 'violation' and part_of is null"), runs)
-    kinds = shown.groupBy(*TEST, "signature").agg(
+    kinds = failures.groupBy(*TEST, F.col("of_test").alias("signature")).agg(
         F.max_by("rule", "started_at").alias("rule"),
         F.max_by("check", "started_at").alias("check"),
         F.max_by("message", "started_at").alias("message"),

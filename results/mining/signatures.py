@@ -6,7 +6,6 @@ from datetime import datetime, timedelta
 from pyspark.sql import Column, DataFrame, Window
 from pyspark.sql import functions as F
 
-from fencepost.results.mining.computed import computed
 from fencepost.results.mining.identity import TARGET, TEST, build_of, counted
 
 NEW = timedelta(days=7)
@@ -17,22 +16,18 @@ QUIET = "no fault"
 """The state of a failure before the first fault of its run."""
 
 
-def signatures(findings: DataFrame, faults: DataFrame, runs: DataFrame, now: datetime) -> DataFrame:
-    """Return the violations by broken rule, masked message and state of the cluster, the most frequent first.
+def failures_by_day(findings: DataFrame, faults: DataFrame, runs: DataFrame) -> DataFrame:
+    """Return the violations of each run, one for each signature: that at its first time.
 
-    Columns: signature, masking, rule, check, state, masked, message (of the newest), failures (runs), tests (up to 5,
-    the most frequent first), test_count, targets, faults (kinds of the fault before it, up to 5), first_seen_at,
-    last_seen_at, first_build, last_build, new (first seen in the week before `now`), last_run, and of the shortest plan
-    that can be replayed plan_hash, plan_steps and plan_run.
-
-    `state` is that of the cluster when the last fault before the failure was ordered, `no fault` without one, null if
-    it was not recorded. The store masks messages when it is published, with a versioned list of patterns in place of
-    templates that depend on the order of the messages: so a signature never changes, and months can be compared.
-    Source: failure signatures of Chromium's LUCI (masked reasons, hashed).
+    Columns: date, test, target, backend, signature (of the cause), of_test (the one that is stored), masking, rule,
+    check, masked, message, run_id, started_at, known_build, plan_hash, plan_steps, state (of the cluster) and kind (of
+    the last fault).
     """
     shown = findings.where("finding = 'violation' and part_of is null").select(
+        "date",
         *TEST,
         _of_cause().alias("signature"),
+        F.col("signature").alias("of_test"),
         *("run_id", "started_at", "masking", "rule", "check", "masked", "message"),
         build_of(TARGET).alias("known_build"),
         F.coalesce("at_s", F.lit(float("inf"))).alias("at_s"),
@@ -44,11 +39,27 @@ def signatures(findings: DataFrame, faults: DataFrame, runs: DataFrame, now: dat
     times = Window.partitionBy("run_id", "signature", "masking").orderBy("at_s")
     failures = _with_last_fault(shown, faults.where(violated)).withColumn("time", F.row_number().over(times))
     state = F.when(F.col("last").isNull(), QUIET).otherwise(F.col("last.cluster"))
-    placed = computed(failures.where("time = 1").withColumn("state", state).join(plans, "run_id"))
+    placed = failures.where("time = 1").withColumns({"state": state, "kind": F.col("last.kind")})
+    return placed.drop("time", "last", "at_s").join(plans, "run_id")
+
+
+def signatures(failures: DataFrame, now: datetime) -> DataFrame:
+    """Return the violations by broken rule, masked message and state of the cluster, the most frequent first.
+
+    `failures` are those of each day, by `failures_by_day`. Columns: signature, masking, rule, check, state, masked,
+    message (of the newest), failures (runs), tests (up to 5, the most frequent first), test_count, targets, faults
+    (kinds of the fault before it, up to 5), first_seen_at, last_seen_at, first_build, last_build, new (first seen in
+    the week before `now`), last_run, and of the shortest plan that can be replayed plan_hash, plan_steps and plan_run.
+
+    `state` is that of the cluster when the last fault before the failure was ordered, `no fault` without one, null if
+    it was not recorded. The store masks messages when it is published, with a versioned list of patterns in place of
+    templates that depend on the order of the messages: so a signature never changes, and months can be compared.
+    Source: failure signatures of Chromium's LUCI (masked reasons, hashed).
+    """
     # Check, rule and masked message follow from the signature.
     key = ("signature", "masking", "state")
     plan = F.struct("plan_steps", "started_at", "run_id")
-    rows = placed.groupBy(*key).agg(
+    rows = failures.groupBy(*key).agg(
         *(F.max_by(name, "started_at").alias(name) for name in ("rule", "check", "masked", "message")),
         F.count("*").alias("failures"),
         F.min("started_at").alias("first_seen_at"),
@@ -62,11 +73,11 @@ def signatures(findings: DataFrame, faults: DataFrame, runs: DataFrame, now: dat
             F.when(F.col("plan_hash").isNotNull() & F.col("plan_steps").isNotNull(), plan),
         ).alias("plan"),
     )
-    tests = placed.select(*key, *TEST).distinct()
+    tests = failures.select(*key, *TEST).distinct()
     numbers = tests.groupBy(*key).agg(
         F.count("*").alias("test_count"), F.array_sort(F.collect_set("target")).alias("targets")
     )
-    for facts in (numbers, _commonest(placed, key, "test", "tests"), _commonest(placed, key, "last.kind", "faults")):
+    for facts in (numbers, _commonest(failures, key, "test", "tests"), _commonest(failures, key, "kind", "faults")):
         same = [rows[each].eqNullSafe(facts[each]) for each in key]
         added = (facts[each] for each in facts.columns if each not in key)
         rows = rows.join(facts, same, "left").select(*(rows[each] for each in rows.columns), *added)

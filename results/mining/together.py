@@ -1,218 +1,253 @@
-"""Tests that fail together: one cause, one row."""
+"""Tests that fail together: one cause, one row.
 
-import operator
-from functools import reduce
+Failures are few beside results, and of each only test and occasion count: so the driver compares them.
+"""
 
-from pyspark.sql import Column, DataFrame, Window
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any, Final
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+import pyarrow.compute as pc
+from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
-from fencepost.results.mining.association import with_false_discovery_rate
-from fencepost.results.mining.computed import computed
-from fencepost.results.mining.formulas import fisher_tail
+from fencepost.results.mining.driver_rows import frame_of
 from fencepost.results.mining.identity import TARGET, build_of, counted
 
-LEAST_SIMILARITY = 0.5
+LEAST_SIMILARITY: Final = 0.5
 """The Jaccard similarity of the occasions on which two tests failed, from which they fail together."""
-LEAST_FAILURES = 3
-ALIKE = 5
+LEAST_FAILURES: Final = 3
+ALIKE: Final = 5
 """Tests with the very same occasions that are paired with all others; further ones are paired with the first."""
-WAYS = 16
+WAYS: Final = 16
 """Orders in which sets are sorted."""
-NEIGHBOURS = 40
+NEIGHBOURS: Final = 40
 """Sets after it in an order that each set is compared with."""
-_FIRST = 8
+_FIRST: Final = 8
 """Occasions by which sets are sorted."""
-_ROUNDS = 6
-DISCOVERY = 0.05
+DISCOVERY: Final = 0.05
 """The share of pairs by chance among those that are named."""
-_COUNTS = ("target", "first_failures", "second_failures", "together")
-_WORD = 63
-"""Occasions in one number."""
-_UNROLLED = 32
-"""Numbers up to which Spark compiles their comparison; it interprets functions over arrays, which takes far longer."""
+_COLUMNS: Final = {
+    **dict.fromkeys(("target", "first", "second"), pa.string()),
+    **dict.fromkeys(("together", "first_failures", "second_failures"), pa.int64()),
+    **dict.fromkeys(("similarity", "q_value"), pa.float64()),
+    "group": pa.string(),
+}
+
+Numbers = npt.NDArray[np.int64]
+Floats = npt.NDArray[np.float64]
+Bytes = npt.NDArray[np.uint8]
 
 
-def failing_together(runs: DataFrame) -> DataFrame:
-    """Return the pairs of tests that fail on the same occasions.
+def occasions_by_day(runs: DataFrame) -> DataFrame:
+    """Return the occasions of each day: date, target, occasion and name (of a test that failed on it).
+
+    Each occasion on which a run ended otherwise has a row without a name as well.
+    """
+    machine = F.concat_ws(" ", F.coalesce(build_of(TARGET), F.lit("")), F.to_date("started_at"), "machine")
+    failed = F.when(F.col("verdict") == "violation", F.concat_ws(" on ", "test", "backend"))
+    occasion = F.coalesce("ci_url", machine).alias("occasion")
+    return counted(runs).select("date", "target", occasion, failed.alias("name")).distinct()
+
+
+def failing_together(occasions: DataFrame) -> DataFrame:
+    """Return the pairs of tests that fail on the same occasions, of those of each day (`occasions_by_day`).
 
     An occasion is a CI job (its page), else a build of the target on one day and machine. Columns: target, first and
     second (test on backend), together (occasions on which both failed), first_failures, second_failures, similarity
-    (Jaccard: both / any of them), q_value, group (the first test of all that are connected by such pairs within six
-    steps).
+    (Jaccard: both / any of them), q_value, group (the first test of all that are connected by such pairs).
 
     Each set of occasions is a set of bits. Sets are sorted in 16 ways, and each is compared with the 40 after it: in
     each way the occasions have an order of their own, by chance, and sets with the same first occasions are neighbours,
     as similar sets nearly always are in one of the ways. So the cost grows with the number of sets, not with its
-    square. Of up to 40 sets all are compared; of 2,813 sets of the benchmark's kinds of tests in 50 jobs, all 81 pairs
-    were found that a comparison of all sets names. A build that breaks a thousand tests at once is one set; of its
+    square. Of up to 40 sets all are compared. A build that breaks a thousand tests at once is one set; of its
     tests 5 are paired with others, and the rest with the first. The p_value is Fisher's, of the occasions of the
     target: tests that fail often are together by chance, too. The q_value is over all pairs of sets. Rows have a
     similarity of 0.5 or more, 3 or more common occasions, and a q_value of at most 0.05.
     Sources: O. Parry et al., Systemic flakiness, 2025; the orders by chance: M. Bawa et al., LSH forest, 2005.
     """
-    machine = F.concat_ws(" ", F.coalesce(build_of(TARGET), F.lit("")), F.to_date("started_at"), "machine")
-    name = F.concat_ws(" on ", "test", "backend")
-    ran = counted(runs).select("target", name.alias("name"), "verdict", F.coalesce("ci_url", machine).alias("occasion"))
-    totals = ran.groupBy("target").agg(F.approx_count_distinct("occasion", 0.01).alias("occasions"))
-    tests = computed(_tests(ran.where("verdict = 'violation'")))
-    similar = computed(_similar(tests))
-    discovered = F.broadcast(_discovered(similar, tests, totals))
-    pairs = computed(similar.join(discovered, list(_COUNTS)))
-    named = _named(pairs.join(F.broadcast(_groups(pairs, tests)), "first_set"), tests)
-    columns = ("target", "first", "second", "together", "first_failures", "second_failures", "similarity", "q_value")
-    return named.select(*columns, "group")
+    # Arrow is the one way to the driver that makes no object of Python for each row.
+    rows: Any = occasions.select("target", "name", "occasion").distinct().toArrow()
+    of_targets = [_Sets.of(target, rows.filter(pc.equal(rows["target"], target))) for target in _values(rows["target"])]
+    found = [each for each in of_targets if each is not None]
+    q_values = _false_discovery_rates(found)
+    named = [row for sets, q_value in zip(found, q_values, strict=True) for row in sets.named(q_value)]
+    return frame_of(occasions.sparkSession, _COLUMNS, named)
 
 
-def _tests(failures: DataFrame) -> DataFrame:
-    """Return the tests that failed on 3 or more occasions.
+def _values(column: Any) -> list[str]:
+    return sorted(pc.unique(column).to_pylist())
 
-    Columns: target, name, failures (occasions), bits (of the occasions), set (the number of these bits among those of
-    all targets, in the order of their first tests), alike (the number of the test among those of its set) and several
-    (whether there is another one).
+
+@dataclass(frozen=True)
+class _Sets:
+    """The different sets of occasions on which tests of a target failed, and the similar ones among them.
+
+    - occasions: the number of all of the target. tests: those of each set by name; sets are in the order of their first
+      tests. failures: the occasions of each set.
+    - pairs: first and second set of each similar pair (of equal ones for a set of several tests), the one with fewer
+      failures first, and the number of common occasions.
     """
-    failed = computed(failures.select("target", "name", "occasion").distinct())
-    often = failed.groupBy("target", "name").agg(F.count("*").alias("failures")).where(f"failures >= {LEAST_FAILURES}")
-    number = F.row_number().over(Window.partitionBy("target").orderBy("occasion")) - 1
-    numbered = failed.select("target", "occasion").distinct().withColumn("number", number)
-    words = (
-        failed.join(often, ["target", "name"])
-        .join(numbered, ["target", "occasion"])
-        .groupBy("target", "name", "failures", F.floor(F.col("number") / _WORD).cast("int").alias("word"))
-        .agg(F.sum(F.expr(f"shiftleft(1L, cast(number % {_WORD} as int))")).alias("bits"))
-    )
-    last = numbered.groupBy("target").agg(F.floor(F.max("number") / _WORD).cast("int").alias("last"))
-    listed = words.groupBy("target", "name", "failures").agg(
-        F.map_from_entries(F.collect_list(F.struct("word", "bits"))).alias("words")
-    )
-    every = F.transform(
-        F.sequence(F.lit(0), "last"), lambda word: F.coalesce(F.try_element_at("words", word), F.lit(0))
-    )
-    tests = listed.join(F.broadcast(last), "target").select("target", "name", "failures", every.alias("bits"))
-    same = Window.partitionBy("target", "bits")
-    tests = tests.withColumn("first", F.min("name").over(same))
-    return tests.select(
-        *("target", "name", "failures", "bits"),
-        F.dense_rank().over(Window.orderBy("target", "first")).alias("set"),
-        F.row_number().over(same.orderBy("name")).alias("alike"),
-        (F.count("*").over(same) > 1).alias("several"),
-    )
+
+    target: str
+    occasions: int
+    tests: list[list[str]]
+    failures: Numbers
+    pairs: Numbers
+
+    @classmethod
+    def of(cls, target: str, rows: Any) -> _Sets | None:
+        """Return the sets, from rows with name and occasion; None if no test failed often enough."""
+        number = len(pc.unique(rows["occasion"]))
+        failed = rows.filter(pc.is_valid(rows["name"]))
+        name, names = _numbered(failed["name"])
+        occasion, _ = _numbered(failed["occasion"])
+        often = np.bincount(name, minlength=len(names)) >= LEAST_FAILURES
+        if not often.any():
+            return None
+        place = np.cumsum(often) - 1
+        chosen = often[name]
+        there = np.zeros((int(often.sum()), int(occasion.max()) + 1), dtype=bool)
+        there[place[name[chosen]], occasion[chosen]] = True
+        bits = np.packbits(there, axis=1)
+        _, first, of = np.unique(bits, axis=0, return_index=True, return_inverse=True)
+        order = np.argsort(first)
+        of_test = np.argsort(order)[of.reshape(-1)]
+        tests: list[list[str]] = [[] for _ in first]
+        for test, at in zip(np.array(names, dtype=object)[often], of_test, strict=True):
+            tests[at].append(test)
+        first = first[order]
+        failures = there[first].sum(axis=1)
+        pairs = _similar(there[first], bits[first], failures)
+        several = np.array([number for number, each in enumerate(tests) if len(each) > 1], dtype=np.int64)
+        itself = np.stack([several, several, failures[several]], axis=1)
+        return cls(target, number, tests, failures, np.concatenate([pairs, itself]))
+
+    @property
+    def hypotheses(self) -> int:
+        """Return the number of all pairs of sets, not only of those that are similar."""
+        return len(self.tests) * (len(self.tests) - 1) // 2 + sum(len(each) > 1 for each in self.tests)
+
+    def p_values(self) -> Floats:
+        first, second, together = self.pairs.T
+        found: dict[tuple[int, int, int], float] = {}  # thousands of pairs have some different counts
+        counts = together, self.failures[first], self.failures[second]
+        keys = list(zip(*(each.tolist() for each in counts), strict=True))
+        for key in keys:
+            if key not in found:
+                both, of_first, of_second = key
+                found[key] = _fisher_tail(both, of_first, of_second, max(self.occasions, of_first + of_second - both))
+        return np.array([found[key] for key in keys])
+
+    def named(self, q_values: Floats) -> Iterator[tuple[object, ...]]:
+        """Yield a row for each pair of tests of the pairs of sets that are discovered."""
+        discovered = q_values <= DISCOVERY
+        pairs = self.pairs[discovered].tolist()
+        group = _groups(len(self.tests), pairs)
+        for (first, second, together), q_value in zip(pairs, q_values[discovered].tolist(), strict=True):
+            numbers = [int(self.failures[each]) for each in (first, second)]
+            similarity = together / (sum(numbers) - together)
+            for one, other in self._tests(first, second):
+                (left, of_left), (right, of_right) = sorted(zip((one, other), numbers, strict=True))
+                of_pair = self.target, left, right, together, of_left, of_right
+                yield (*of_pair, similarity, q_value, self.tests[group[first]][0])
+
+    def _tests(self, first: int, second: int) -> Iterator[tuple[str, str]]:
+        if first != second:
+            yield from ((a, b) for a in self.tests[first][:ALIKE] for b in self.tests[second][:ALIKE])
+            return
+        tests = self.tests[first]
+        for place, test in enumerate(tests[:ALIKE]):
+            yield from ((test, other) for other in tests[place + 1 : None if place == 0 else ALIKE])
 
 
-def _similar(tests: DataFrame) -> DataFrame:
-    """Return the pairs of sets that are similar enough, and each set that several tests have with itself.
+def _numbered(texts: Any) -> tuple[Numbers, list[str]]:
+    """Return the number of each text in the order of all, and the different texts in this order."""
+    encoded = texts.combine_chunks().dictionary_encode()
+    if isinstance(encoded, pa.ChunkedArray):
+        encoded = encoded.combine_chunks()
+    names = encoded.dictionary.to_pylist()
+    order = sorted(range(len(names)), key=names.__getitem__)
+    rank = np.argsort(np.array(order, dtype=np.int64))
+    return rank[encoded.indices.to_numpy(zero_copy_only=False)], [names[each] for each in order]
 
-    Columns: target, first_set, second_set, first_failures, second_failures, together.
+
+def _similar(there: npt.NDArray[np.bool_], bits: Bytes, failures: Numbers) -> Numbers:
+    """Return the pairs of different sets that are similar enough: rows of first, second and the common occasions."""
+    rng = np.random.default_rng(1)  # the same ways each time
+    sets, occasions = np.nonzero(there)
+    begins = np.concatenate([[0], np.cumsum(failures)[:-1]])
+    number = np.bitwise_count
+    found = [np.zeros((0, 3), dtype=np.int64)]
+    for _ in range(WAYS):
+        rank = rng.permutation(there.shape[1])[occasions]
+        by_rank = rank[np.lexsort((rank, sets))]
+        place = np.arange(len(sets)) - begins[sets]
+        first = np.full((len(failures), _FIRST), -1, dtype=np.int64)
+        early = place < _FIRST
+        first[sets[early], place[early]] = by_rank[early]
+        order = np.lexsort(first.T[::-1])
+        for step in range(1, min(NEIGHBOURS, len(order) - 1) + 1):
+            a, b = order[:-step], order[step:]
+            together = number(bits[a] & bits[b]).sum(axis=1, dtype=np.int64)
+            alike = together >= np.maximum(LEAST_FAILURES, LEAST_SIMILARITY * (failures[a] + failures[b] - together))
+            a, b = a[alike], b[alike]
+            swapped = (failures[a] > failures[b]) | (failures[a] == failures[b]) & (a > b)
+            found.append(np.stack([np.where(swapped, b, a), np.where(swapped, a, b), together[alike]], axis=1))
+    return np.unique(np.concatenate(found), axis=0)
+
+
+def _false_discovery_rates(of_targets: list[_Sets]) -> list[Floats]:
+    """Return the least false discovery rate at which each pair is a discovery, among all pairs of sets of all targets.
+
+    Source: Y. Benjamini and Y. Hochberg, Controlling the false discovery rate, 1995.
     """
-    sets = tests.where("alike = 1").select("target", "bits", "failures", "set", "several")
-    numbers = f"sequence(0, size(bits) * {_WORD} - 1)"
-    is_there = f"(shiftright(bits[cast(n div {_WORD} as int)], cast(n % {_WORD} as int)) & 1) = 1"
-    ways = sets.withColumn("occasions", F.expr(f"filter({numbers}, n -> {is_there})"))
-    ways = ways.withColumn("way", F.explode(F.sequence(F.lit(1), F.lit(WAYS))))
-    first = F.expr(f"slice(array_sort(transform(occasions, n -> xxhash64(n, way))), 1, {_FIRST})")
-    order = Window.partitionBy("target", "way").orderBy("first", "set")
-    placed = ways.withColumn("first", first).withColumn("place", F.row_number().over(order))
-    placed = computed(placed.drop("occasions", "first", "several"))
-    part = F.floor(F.col("place") / NEIGHBOURS)
-    a = placed.withColumn("part", F.explode(F.array(part, part + 1))).alias("a")
-    b = placed.withColumn("part", part).alias("b")
-    here = (F.col(f"a.{name}") == F.col(f"b.{name}") for name in ("target", "way", "part"))
-    near = (F.col("b.place") - F.col("a.place")).between(1, NEIGHBOURS)
-    words = tests.agg(F.max(F.size("bits"))).first()
-    together = _common(words[0] if words else None).cast("long")
-    sizes = F.struct("a.failures", "a.set"), F.struct("b.failures", "b.set")
-    compared = a.join(b, reduce(operator.and_, here) & near).select(
-        "a.target",
-        F.least(*sizes).alias("first"),
-        F.greatest(*sizes).alias("second"),
-        together.alias("together"),
-    )
-    compared = compared.select(
-        "target",
-        *(F.col(f"{end}.set").alias(f"{end}_set") for end in ("first", "second")),
-        *(F.col(f"{end}.failures").alias(f"{end}_failures") for end in ("first", "second")),
-        "together",
-    )
-    itself = sets.where("several").select("target", "set", "set", "failures", "failures", "failures")
-    together = F.col("together")
-    similar = compared.where((together >= LEAST_SIMILARITY * _any()) & (together >= LEAST_FAILURES))
-    return similar.distinct().union(itself)
+    p_values = [sets.p_values() for sets in of_targets]
+    if not p_values:
+        return []
+    every = np.concatenate(p_values)
+    order = np.argsort(every)
+    ascending = every[order]
+    rank = np.searchsorted(ascending, ascending, side="right")
+    scaled = ascending * sum(sets.hypotheses for sets in of_targets) / np.maximum(rank, 1)
+    q_values = np.empty(len(every))
+    q_values[order] = np.minimum(np.minimum.accumulate(scaled[::-1])[::-1], 1.0)
+    return np.split(q_values, np.cumsum([len(each) for each in p_values])[:-1])
 
 
-def _any() -> Column:
-    """Return the number of occasions on which any of two sets failed."""
-    return F.col("first_failures") + F.col("second_failures") - F.col("together")
+def _fisher_tail(both: int, first: int, second: int, total: int) -> float:
+    """Return the one-sided p-value of Fisher's exact test, as `formulas.fisher_tail` does."""
+    if both * total <= first * second:
+        return 1.0
+
+    def log_ways(n: int, k: int) -> float:
+        return math.lgamma(n + 1) - math.lgamma(k + 1) - math.lgamma(n - k + 1)
+
+    one = log_ways(first, both) + log_ways(total - first, second - both) - log_ways(total, second)
+    multiple = term = 1.0
+    for k in range(both + 1, min(first, second) + 1):
+        term *= (first - k + 1) * (second - k + 1) / (k * (total - first - second + k))
+        multiple += term
+    return min(1.0, math.exp(max(one + math.log(multiple), math.log(1e-300))))
 
 
-def _common(words: int | None) -> Column:
-    """Return the number of bits that `a.bits` and `b.bits`, of at most so many words, have in common."""
-    if words is not None and words <= _UNROLLED:
-        counts = (F.bit_count(F.get("a.bits", word).bitwiseAND(F.get("b.bits", word))) for word in range(words))
-        return reduce(operator.add, (F.coalesce(count, F.lit(0)) for count in counts))
-    return F.aggregate(
-        F.zip_with("a.bits", "b.bits", lambda one, other: F.bit_count(one.bitwiseAND(other))),
-        F.lit(0),
-        lambda sum_, each: sum_ + each,
-    )
+def _groups(sets: int, pairs: list[list[int]]) -> list[int]:
+    """Return the first set of all that are connected with each set."""
+    group = list(range(sets))
 
+    def root(number: int) -> int:
+        while group[number] != number:
+            group[number] = group[group[number]]
+            number = group[number]
+        return number
 
-def _discovered(similar: DataFrame, tests: DataFrame, totals: DataFrame) -> DataFrame:
-    """Return the counts of pairs of sets that are no chance: those of `_COUNTS`, similarity and q_value.
-
-    Millions of pairs have some thousands of different counts.
-    """
-    kinds = similar.groupBy(*_COUNTS).agg(F.count("*").alias("pairs")).join(F.broadcast(totals), "target")
-    tested = kinds.withColumn(
-        "p_value",
-        fisher_tail(
-            F.col("together"),
-            F.col("first_failures"),
-            F.col("second_failures"),
-            F.greatest(F.col("occasions"), _any()),
-        ),
-    )
-    # All pairs are hypotheses, not only those that are similar.
-    of_target = F.count("*") * (F.count("*") - 1) / 2 + F.count(F.when(F.col("several"), 1))
-    sets = tests.where("alike = 1").groupBy("target").agg(of_target.alias("hypotheses"))
-    number = sets.agg(F.sum("hypotheses").alias("hypotheses"))
-    tested = with_false_discovery_rate(
-        tested.crossJoin(F.broadcast(number)), number=F.col("hypotheses"), weight=F.col("pairs")
-    )
-    found = tested.where(F.col("q_value") <= DISCOVERY)
-    return found.select(*_COUNTS, (F.col("together") / _any()).alias("similarity"), "q_value")
-
-
-def _named(similar: DataFrame, tests: DataFrame) -> DataFrame:
-    """Replace the sets of each pair by tests: target, first, second and the other columns of `similar`."""
-    of = tests.select("target", "name", "set", "alike")
-    first = of.select("target", F.col("name").alias("one"), F.col("set").alias("first_set"), F.col("alike").alias("i"))
-    second = of.select(
-        "target", F.col("name").alias("two"), F.col("set").alias("second_set"), F.col("alike").alias("j")
-    )
-    pairs = similar.join(F.broadcast(first), ["target", "first_set"])
-    pairs = pairs.join(F.broadcast(second), ["target", "second_set"])
-    within = F.col("first_set") == F.col("second_set")
-    chosen = (F.col("i") <= ALIKE) & (F.col("j") <= ALIKE) | within & (F.col("i") == 1)
-    pairs = pairs.where(chosen & F.when(within, F.col("i") < F.col("j")).otherwise(True))
-    turned = F.col("one") > F.col("two")
-    ends = {
-        "first": F.when(turned, F.col("two")).otherwise(F.col("one")),
-        "second": F.when(turned, F.col("one")).otherwise(F.col("two")),
-        "first_failures": F.when(turned, F.col("second_failures")).otherwise(F.col("first_failures")),
-        "second_failures": F.when(turned, F.col("first_failures")).otherwise(F.col("second_failures")),
-    }
-    return pairs.select(
-        "target", "together", "similarity", "q_value", "group", *(column.alias(name) for name, column in ends.items())
-    )
-
-
-def _groups(pairs: DataFrame, tests: DataFrame) -> DataFrame:
-    """Return the group of each set: first_set, group (a test); labels spread over the pairs in six rounds."""
-    there = pairs.select(F.col("first_set").alias("a"), F.col("second_set").alias("b"))
-    sets = tests.where("alike = 1")
-    # Each set is its own neighbour, so that a round reads the labels of the one before once.
-    near = computed(there.union(there.select("b", "a")).union(sets.select("set", "set")))
-    labels = near.groupBy(F.col("a").alias("b")).agg(F.min("b").alias("label"))
-    for _ in range(_ROUNDS - 1):
-        labels = near.join(F.broadcast(labels), "b").groupBy(F.col("a").alias("b")).agg(F.min("label").alias("label"))
-    names = sets.select(F.col("set").alias("label"), F.col("name").alias("group"))
-    return labels.join(F.broadcast(names), "label").select(F.col("b").alias("first_set"), "group")
+    for first, second, _ in pairs:
+        a, b = sorted((root(first), root(second)))
+        group[b] = a
+    return [root(number) for number in range(sets)]

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 from pyspark.sql import SparkSession
 
-from fencepost.results.mining.activity import basis, days, newest_failures, verdicts_by_day
+from fencepost.results.mining.activity import basis, days, newest_failures, sums_by_day, verdicts_by_day
 from fencepost.results.store.tables import RUNS
 from tests.results.mining.frames import START, attempts, frame, verdicts
 
@@ -22,13 +22,13 @@ def test_a_day_has_the_sums_of_its_runs_and_attempts(spark: SparkSession) -> Non
         {"verdict": "violation", "duration_s": 9.0, "left_out": "planted defect", "build": "b3"},
         {"verdict": "pass", "duration_s": 3.0, "build": "b2", "target": "zk", **NEXT},
     ]
-    runs = frame(spark, RUNS, rows)
-    later, row = (each.asDict() for each in days(runs).collect())
+    sums = [row.asDict() for row in sums_by_day(frame(spark, RUNS, rows)).collect()]
+    later, row = days(sums)
     assert (f"{row['date']}", row["builds"], row["unknown"], row["attempts"]) == ("2026-11-02", 2, 2, 5)
     assert (row["pass"], row["violation"], row["infrastructure"], row["retried"]) == (2, 1, 1, 1)
     assert (row["seconds"], row["lost_s"], row["timed"], row["timed_s"]) == (24.0, 19.0, 1, 5.0)
     assert (later["target"], later["pass"], later["violation"]) == ("zk", 1, 0)
-    assert sorted((each["target"], each["builds"]) for each in basis(runs).collect()) == [("quorum", 2), ("zk", 1)]
+    assert sorted((each["target"], each["builds"]) for each in basis(sums)) == [("quorum", 2), ("zk", 1)]
 
 
 def test_the_newest_days_of_each_test_have_their_verdicts(spark: SparkSession) -> None:

@@ -8,7 +8,8 @@ from pyspark.sql import SparkSession
 from pyspark.sql import functions as F
 
 from fencepost.results.mining.association import associated, with_false_discovery_rate
-from fencepost.results.mining.attribution import attribution, attribution_by_test
+from fencepost.results.mining.attribution import attribution, attribution_by_test, cells
+from fencepost.results.mining.flakiness import outcomes_by_day
 from fencepost.results.store.tables import FAULTS, RUNS
 from tests.results.mining.frames import frame
 
@@ -50,8 +51,9 @@ def test_a_planted_fault_and_a_planted_pair_come_first_and_a_scenarios_own_fault
     spark: SparkSession,
 ) -> None:
     runs, faults = plans(7)
-    tables = frame(spark, RUNS, runs), frame(spark, FAULTS, faults)
-    found = [row.asDict() for row in attribution(*tables).collect()]
+    of_runs = frame(spark, RUNS, runs)
+    found_cells = cells(outcomes_by_day(of_runs), of_runs, frame(spark, FAULTS, faults))
+    found = [row.asDict() for row in attribution(found_cells).collect()]
     independent = [set(row["causes"]) for row in found if row["independent"] is not None]
     assert independent[0] == {"fault:duplicate"} and len(independent) == 3
     assert {"fault:cut", "fault:clock"} in independent and {"fault:pause role:leader"} in independent
@@ -60,7 +62,7 @@ def test_a_planted_fault_and_a_planted_pair_come_first_and_a_scenarios_own_fault
     assert not any("kill" in cause or "disk-full" in cause or "slow" in cause for cause in named)
     pause = next(row for row in found if row["causes"] == ["fault:pause role:leader"])
     assert 0.4 < pause["rate_with"] < 0.6 and pause["lift"] > 1.5 and pause["exact"] and pause["q_value"] < 1e-3
-    by_test = attribution_by_test(*tables).orderBy("p_value").collect()
+    by_test = attribution_by_test(found_cells).orderBy("p_value").collect()
     assert {row["test"] for row in by_test} == {"(random)"}
     assert by_test[0]["feature"] == "fault:duplicate"
 

@@ -12,7 +12,8 @@ from fencepost.results.mining.per_test import (
     times_by_test,
     verdicts_by_build,
 )
-from fencepost.results.store.tables import FINDINGS, RUNS, TIMINGS
+from fencepost.results.mining.signatures import failures_by_day
+from fencepost.results.store.tables import FAULTS, FINDINGS, RUNS, TIMINGS
 from tests.results.mining.frames import START, attempts, frame, verdicts
 
 
@@ -68,13 +69,14 @@ def test_the_newest_runs_of_both_sorts_are_kept(spark: SparkSession) -> None:
 
 
 def test_kinds_of_failures_are_counted_by_run(spark: SparkSession) -> None:
-    runs = frame(spark, RUNS, [*verdicts("vvvv"), {"left_out": "planted defect"}])
+    runs = frame(spark, RUNS, [*verdicts("vvvv"), {"left_out": "planted defect", "verdict": "violation"}])
     shown = [("r0", "a"), ("r0", "a"), ("r1", "a"), ("r2", "b"), ("r3", "c"), ("r4", "a")]
     findings = [
         {"run_id": run, "row": row, "signature": of, "finding": "violation", "message": f"{of} in {run}", "check": "c"}
         for row, (run, of) in enumerate(shown)
     ]
-    found = signatures_by_test(frame(spark, FINDINGS, findings), runs, 2).collect()
+    failures = failures_by_day(frame(spark, FINDINGS, findings), frame(spark, FAULTS, []), runs)
+    found = signatures_by_test(failures, 2).collect()
     assert {(row["signature"], row["failures"], row["message"]) for row in found} == {
         ("a", 2, "a in r1"),
         ("b", 1, "b in r2"),

@@ -4,7 +4,7 @@ import pytest
 from pyspark.sql import SparkSession
 
 from fencepost.results.mining.computed import computed
-from fencepost.results.mining.flakiness import outcomes_by_day
+from fencepost.results.mining.flakiness import outcomes_by_day, scores
 from fencepost.results.mining.identity import builds_by_day
 from fencepost.results.mining.quarantine import broken, of_scenarios, proposals
 from fencepost.results.store.tables import RUNS
@@ -25,10 +25,12 @@ def test_a_broken_test_a_regression_and_a_find_of_chaos_are_never_proposed(spark
     rows = [{"test": test, **row} for test, parts in histories.items() for part in parts for row in part]
     rows.sort(key=lambda row: str(row.get("build", "b1")))
     runs = computed(frame(spark, RUNS, rows))
-    found = proposals(outcomes_by_day(runs), builds_by_day(runs), runs).collect()
+    outcomes = computed(outcomes_by_day(runs))
+    scored = computed(scores(outcomes))
+    found = proposals(scored, outcomes, builds_by_day(runs), runs).collect()
     assert [row["test"] for row in found] == ["flaky"]
     assert found[0]["failure_rate"] == 0.2 and found[0]["failed_run"] is not None
-    assert {row["test"] for row in broken(runs).collect()} == {"broken", "flaky, then broken"}
+    assert {row["test"] for row in broken(scored).collect()} == {"broken", "flaky, then broken"}
 
 
 def test_only_scenarios_have_a_quarantine(spark: SparkSession) -> None:
