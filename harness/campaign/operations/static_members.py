@@ -9,12 +9,12 @@ import random
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
+from fencepost.harness.campaign.operations.classic_members import RELEASES, ClassicGroup
 from fencepost.harness.campaign.operations.coordination import COORDINATOR, GROUP
 from fencepost.harness.campaign.operations.members import JOINS, LEAVES_FOR_A_WHILE, OfNewCoordinators, Sender
 from fencepost.harness.campaign.operations.operation import GeneratedOperation, Operation
-from fencepost.harness.campaign.operations.requests import excusing, must
+from fencepost.harness.campaign.operations.requests import ONLY_KAFKA, excusing, must
 from fencepost.harness.campaign.settling import restarted
-from fencepost.harness.plan.requests.api import ApiProbe
 from fencepost.harness.plan.steps import Step
 from fencepost.harness.targets.releases import Releases
 
@@ -24,12 +24,6 @@ if TYPE_CHECKING:
 RESTARTED = 0.4
 """The fraction of plans in which the coordinator restarts while members are away."""
 UNKNOWN_MEMBER, FULL, FENCED_INSTANCE, FENCED_EPOCH, UNRELEASED = 25, 81, 82, 110, 111
-SESSION_MS = 120_000
-"""A session that outlasts a restart of the coordinator on a busy machine."""
-NO_TOPICS = "\0" * 10
-"""The subscription of a consumer that reads no topic (ConsumerProtocolSubscription, version 0)."""
-JOIN, SYNC, BEAT, LEAVE = 5, 3, 3, 3
-"""The first versions with static members (KIP-345)."""
 
 
 class StaticMembersReturn(OfNewCoordinators):
@@ -79,55 +73,31 @@ class StaticMembersReturn(OfNewCoordinators):
 
 
 class StaticMemberReplaced(Operation):
-    """A second process takes the place of a static member of the classic protocol, which is fenced, and joins anew."""
+    """A second process takes the place of a static member of the classic protocol, which is fenced, and joins anew.
+
+    Where coordinators keep members in memory only, none of them restarts, and no member stays.
+    """
 
     name = "static-member-replaced"
-    weight = 2
-    of_whole_clusters = True
-    left_out: Mapping[str, str] = dict.fromkeys(
-        ("quorum", "zk-controller", "leader-driven"), "its coordinators keep members in memory only"
-    )
-    releases: Mapping[str, Releases] = {"apache-kafka-zk": ">=2.5"}
+    weight = 3
+    at_end = of_whole_clusters = True
+    releases = RELEASES
 
     def generate(self, rng: random.Random, script: Script) -> GeneratedOperation:
-        group = script.name("place")
-        send = Sender(rng, script, COORDINATOR, None)
-        first, second, third = (f"{nth}-of-{group}" for nth in ("first", "second", "third"))
-        restarts, leaves = rng.random() < RESTARTED, rng.random() < 0.5
+        group = ClassicGroup(Sender(rng, script, COORDINATOR, None), script.name("place"))
+        first, second, third = (f"{nth}-of-{group.name}" for nth in ("first", "second", "third"))
+        target = script.cluster.target
+        forgets = not ONLY_KAFKA.keys().isdisjoint((target.name, target.extends))
+        restarts = not forgets and rng.random() < RESTARTED
+        leaves = forgets or rng.random() < 0.5
         fenced = must("CRD-01", f"error:{FENCED_INSTANCE}")
-
-        def join(member: str, bound: str) -> ApiProbe:
-            body = {
-                "group_id": group,
-                "session_timeout": SESSION_MS,
-                "rebalance_timeout": SESSION_MS,
-                "member_id": member,
-                "group_instance_id": "i",
-                "protocol_type": "consumer",
-                "protocols": [{"name": "range", "metadata": NO_TOPICS}],
-            }
-            binds = {bound: "member_id", f"generation-of-{bound}": "generation_id"}
-            return send.wait("join", "join_group", body, version=JOIN, binds=binds)
-
-        def sync(bound: str) -> ApiProbe:
-            body = {**of(bound), "assignments": [{"member_id": f"${bound}", "assignment": ""}]}
-            return send.wait("sync", "sync_group", body, version=SYNC)
-
-        def of(bound: str) -> dict[str, Any]:
-            generation = f"$generation-of-{bound}"
-            return {"group_id": group, "generation_id": generation, "member_id": f"${bound}", "group_instance_id": "i"}
-
-        def fences(bound: str) -> ApiProbe:
-            return send.claim("fenced", "heartbeat", of(bound), fenced, version=BEAT)
-
-        left = {"group_id": group, "members": [{"member_id": "", "group_instance_id": "i"}]}
         steps: list[Step] = [
-            send.find_one(GROUP, group),
-            *(join("", first), sync(first)),
-            *(join("", second), sync(second), fences(first)),
+            group.find(),
+            *(group.join(first, "i"), *group.synced(first, "i")),
+            *(group.join(second, "i"), group.sync(second, "i"), group.beat(first, "i", fenced)),
             *(restarted(script, COORDINATOR) if restarts else ()),
-            *(join("", third), sync(third), fences(second)),
-            *([send.wait("leave", "leave_group", left, version=LEAVE)] if leaves else ()),
+            *(group.join(third, "i"), group.sync(third, "i"), group.beat(second, "i", fenced)),
+            *([group.leave("i")] if leaves else ()),
         ]
         title = "a static member is replaced, fenced and joins anew" + (" after its coordinator restarted" * restarts)
         return GeneratedOperation(title, tuple(steps), unsettles=restarts)

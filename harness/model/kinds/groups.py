@@ -1,11 +1,12 @@
 """The members of groups: of the classic protocol, of that of KIP-848, and of share groups.
 
-Sources: the descriptions of JoinGroup, SyncGroup, LeaveGroup (KIP-345: static members), ConsumerGroupHeartbeat and
-ConsumerGroupDescribe (KIP-848), ShareGroupHeartbeat, ShareGroupDescribe, AlterShareGroupOffsets and
-DeleteShareGroupOffsets (KIP-932), DescribeGroups, DeleteGroups (KIP-229) and ListGroups.
+Sources: the descriptions of JoinGroup, SyncGroup, Heartbeat and LeaveGroup (KIP-62; KIP-345: static members),
+ConsumerGroupHeartbeat and ConsumerGroupDescribe (KIP-848), ShareGroupHeartbeat, ShareGroupDescribe,
+AlterShareGroupOffsets and DeleteShareGroupOffsets (KIP-932), DescribeGroups, DeleteGroups (KIP-229) and ListGroups.
 
 A member is owed for half of its session, and by the classic protocol from its SyncGroup on: a coordinator keeps members
-once their generation has begun. After that it may have timed out at any time.
+once their generation has begun. After that it may have timed out at any time. Once its group rebalances, it has half of
+its rebalance timeout at least to join again, before a generation begins without it.
 """
 
 from __future__ import annotations
@@ -25,7 +26,7 @@ LISTED = "listed"
 """Stands for the protocol in what a list of groups shows, which names no members."""
 UNKNOWN = "?"
 """The instance of a member in versions that do not name it."""
-NON_EMPTY, NOT_FOUND = 68, 69
+UNKNOWN_MEMBER, REBALANCES, NON_EMPTY, NOT_FOUND = 25, 27, 68, 69
 LEAVES, LEAVES_FOR_A_WHILE = -1, -2
 """Epochs of members in heartbeats."""
 SESSION = 6.0
@@ -48,6 +49,10 @@ class Member(NamedTuple):
     instance: str | None
     until: float = -inf
     session: float = SESSION
+    rebalance: float = 0.0
+    """Seconds that it has to join again."""
+    stays: float = -inf
+    """No generation begins without it before this time, in seconds of the run, unless it times out or leaves."""
 
 
 class Group(NamedTuple):
@@ -91,14 +96,27 @@ class _OfMember(Effect):
         elif self.code != DONE:
             yield state
             yield group._replace(is_open=True, is_deleted=False)
-        elif self.member is None or self.epoch >= group.epoch or not _is_certain(group, self.protocol):
+        elif not self._goes_back(group) and not self._leaves_out(group):
             yield self.after(group)
+
+    def _goes_back(self, group: Group) -> bool:
+        """Return whether the answer has an earlier generation, or epoch, than the group had with members."""
+        return self.member is not None and self.epoch < group.epoch and _is_certain(group, self.protocol)
+
+    def _leaves_out(self, group: Group) -> bool:
+        """Return whether the answer names all members without one that still had time to join again."""
+        if self.others is None or self.member is None or group.is_open:
+            return False
+        named = {id for id, _ in self.others}
+        owed = (each for each in group.members if each.until > -inf and each.stays > self.at)
+        return any(each.id not in named and not _replaces(self.member, each) for each in owed)
 
     def after(self, state: State) -> State:
         group = _group(state)
         same = group.protocol == self.protocol
         rises = self.starts_over and self.epoch != group.epoch
-        members = [] if not same else [each._replace(until=-inf) if rises else each for each in group.members]
+        kept = (each._replace(until=-inf) if rises and each.stays <= self.at else each for each in group.members)
+        members = list(kept) if same else []
         if self.others is not None:
             sessions = {each.id: each for each in members}
             members = [sessions.get(id, Member(id, instance)) for id, instance in self.others]
@@ -113,26 +131,38 @@ class _OfMember(Effect):
 
 
 @dataclass(frozen=True)
-class _Synced(Effect):
-    """A member has got its assignment: its generation has begun."""
+class _Heard(Effect):
+    """A member of the classic protocol has got its assignment: its generation has begun. Or it is heard later."""
 
     member: str
     begun: float
+    at: float
+    syncs: bool
 
     @property
     def title(self) -> str:
-        return f"assignment of {self.member} of {self.object}"
+        return f"{'assignment' if self.syncs else 'heartbeat'} of {self.member} of {self.object}"
 
     def after(self, state: State) -> State:
         group = _group(state)
-        members = (
-            each._replace(until=self.begun + OWED * each.session) if each.id == self.member else each
-            for each in group.members
-        )
+        members = (self._heard(each) if each.id == self.member else each for each in group.members)
         return group._replace(members=frozenset(members))
 
+    def _heard(self, member: Member) -> Member:
+        """Return the member as it is owed; one without an assignment is not."""
+        if not self.syncs and member.stays == -inf:
+            return member
+        heard = member._replace(until=self.begun + OWED * member.session)
+        return heard._replace(stays=self.begun + OWED * member.rebalance) if self.code == DONE else heard
+
     def step(self, state: State) -> Iterator[State]:
-        yield self.after(state) if self.code == DONE else state
+        group = _aged(state, self.at)
+        sessions = {each.id: each.until for each in group.members}
+        if self.code == DONE or (self.code == REBALANCES and not self.syncs):
+            if self.member in sessions or group.is_open:
+                yield self.after(state)
+        elif self.code != UNKNOWN_MEMBER or group.is_open or sessions.get(self.member, -inf) == -inf:
+            yield state
 
 
 @dataclass(frozen=True)
@@ -181,7 +211,7 @@ class Groups(Kind):
     name = "groups"
     requirement = "MDL-11"
     changed_by = frozenset(
-        {"join_group", "sync_group", "leave_group", "consumer_group_heartbeat", "share_group_heartbeat"}
+        {"join_group", "sync_group", "heartbeat", "leave_group", "consumer_group_heartbeat", "share_group_heartbeat"}
         | {"delete_groups", "offset_commit", "txn_offset_commit"}
         | {"alter_share_group_offsets", "delete_share_group_offsets"}
     )
@@ -253,8 +283,9 @@ class Groups(Kind):
         match sent.api:
             case "join_group":
                 yield _joined(sent)
-            case "sync_group":
-                yield _Synced(sent.body["group_id"], _code(sent), sent.body["member_id"], sent.begun)
+            case "sync_group" | "heartbeat":
+                syncs = sent.api == "sync_group"
+                yield _Heard(sent.body["group_id"], _code(sent), sent.body["member_id"], sent.begun, sent.ended, syncs)
             case "leave_group":
                 yield from _left(sent)
             case "consumer_group_heartbeat":
@@ -275,7 +306,8 @@ class Groups(Kind):
 def _joined(sent: Sent) -> Effect:
     body, response = sent.body, sent.response or {}
     session = body["session_timeout"] / 1000
-    member = Member(response.get("member_id", ""), body.get("group_instance_id"), session=session)
+    rebalance = body["rebalance_timeout"] / 1000 if "rebalance_timeout" in body else session
+    member = Member(response.get("member_id", ""), body.get("group_instance_id"), session=session, rebalance=rebalance)
     listed = response.get("members") or None
     return _OfMember(
         body["group_id"],

@@ -41,6 +41,14 @@ def test_each_process_that_lost_its_place_is_fenced() -> None:
         assert len(joined) == 3
 
 
+@pytest.mark.parametrize("target", ["quorum", "zk-controller", "leader-driven"])
+def test_no_member_stays_and_no_coordinator_restarts_where_it_would_forget_its_members(target: str) -> None:
+    for seed in range(10):
+        made = script(seed, target=target)
+        steps = asked(made, StaticMemberReplaced())
+        assert (steps[-1].api, made.whole) == ("leave_group", True)
+
+
 @pytest.mark.parametrize("operation", [StaticMembersReturn, StaticMemberReplaced])
 def test_the_coordinator_restarts_in_some_plans_while_members_are_away(
     operation: type[StaticMembersReturn] | type[StaticMemberReplaced],

@@ -3,7 +3,7 @@ from __future__ import annotations
 import itertools
 import random
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import pytest
@@ -20,15 +20,17 @@ from fencepost.harness.model.kinds.groups import (
     LEAVES_FOR_A_WHILE,
     NOT_FOUND,
     OWED,
+    REBALANCES,
     SESSION,
     SHARE,
+    UNKNOWN_MEMBER,
 )
 from fencepost.harness.model.sent import Checkpoint, Description, Sent
 
 pytestmark = pytest.mark.requirement("MDL-11")
 
 KIND = KINDS["groups"]
-FENCED, UNRELEASED, UNKNOWN_MEMBER = 110, 111, 25
+FENCED, UNRELEASED = 110, 111
 
 
 @dataclass
@@ -150,6 +152,11 @@ def sync(t: float, id: str, code: int = 0) -> Sent:
     return Sent("sync_group", body, t, t + 0.1, {"error_code": code})
 
 
+def heartbeat(t: float, id: str, code: int = 0) -> Sent:
+    body = {"group_id": "g", "generation_id": 1, "member_id": id}
+    return Sent("heartbeat", body, t, t + 0.1, {"error_code": code})
+
+
 def leave(t: float, id: str, code: int = 0, instance: str | None = None) -> Sent:
     each = {"member_id": id, "group_instance_id": instance}
     body = {"group_id": "g", "members": [each]}
@@ -197,6 +204,59 @@ def test_a_classic_member_is_owed_once_its_generation_has_begun() -> None:
     assert problems([*joined, sync(2, "a")], look(3, [], protocol=CLASSIC))
     assert not problems([*joined, sync(2, "a")], look(3, [["a", "?"]], protocol=CLASSIC))
     assert problems([*joined, sync(2, "a")], look(3, [["a", "i"]], protocol=CLASSIC))
+
+
+@pytest.mark.requirement("CRD-08")
+def test_a_classic_member_is_owed_for_longer_with_each_heartbeat() -> None:
+    begun, gone = [join(1, "a", 1), sync(2, "a")], look(40, [], protocol=CLASSIC)
+    assert not problems(begun, gone)
+    assert problems([*begun, heartbeat(30, "a")], gone)
+    assert problems([*begun, heartbeat(30, "a", REBALANCES)], gone)
+    assert not problems([*begun, heartbeat(30, "a", 22)], gone)
+    assert not problems([join(1, "a", 1), heartbeat(30, "a")], gone)
+
+
+@pytest.mark.requirement("CRD-08")
+def test_a_classic_member_is_known_for_as_long_as_it_is_owed() -> None:
+    begun, end = [join(1, "a", 1), sync(2, "a")], look(90, [], protocol=CLASSIC)
+    assert problems([*begun, heartbeat(31, "a", UNKNOWN_MEMBER)], end)
+    assert not problems([*begun, heartbeat(32, "a", UNKNOWN_MEMBER)], end)
+    assert not problems([join(1, "a", 1), heartbeat(2, "a", UNKNOWN_MEMBER)], end)
+    unsure = Sent("join_group", join(0, "b", 1).body, 3)
+    assert not problems([*begun, unsure, heartbeat(31, "a", UNKNOWN_MEMBER)], end)
+
+
+def test_only_a_member_is_taken_for_one_in_a_heartbeat() -> None:
+    begun, end = [join(1, "a", 1), sync(2, "a")], look(4, [["a", "?"]], protocol=CLASSIC)
+    assert not problems([*begun, heartbeat(3, "b", UNKNOWN_MEMBER)], end)
+    assert problems([*begun, heartbeat(3, "b")], end)
+
+
+@pytest.mark.requirement("CRD-08")
+@pytest.mark.parametrize(
+    ("last", "at", "is_wrong"),
+    [
+        (sync(2, "a"), 6, True),
+        (sync(2, "a"), 7, False),
+        (heartbeat(5, "a"), 9, True),
+        (heartbeat(5, "a"), 10, False),
+        (heartbeat(5, "a", REBALANCES), 6, True),
+        (heartbeat(5, "a", REBALANCES), 7, False),
+    ],
+)
+def test_a_generation_begins_without_a_member_that_had_its_rebalance_timeout_only(
+    last: Sent, at: float, is_wrong: bool
+) -> None:
+    def joined(t: float, id: str, generation: int, *members: tuple[str, None]) -> Sent:
+        sent = join(t, id, generation, members=members)
+        return replace(sent, body={**sent.body, "rebalance_timeout": 10_000})
+
+    alone = joined(at, "b", 2, ("b", None))
+    requests = [joined(1, "a", 1), sync(2, "a"), last, alone]
+    assert bool(problems(requests, look(12, [["b", None]], protocol=CLASSIC))) == is_wrong
+    follows = joined(at, "b", 2)
+    gone = look(at + 0.5, [["b", None]], protocol=CLASSIC)
+    assert bool(problems([joined(1, "a", 1), sync(2, "a"), last, follows], gone)) == is_wrong
 
 
 def test_generations_do_not_go_back_while_a_member_is_there() -> None:
