@@ -31,6 +31,7 @@ from fencepost.harness.cli.suite_outputs import CiOutputs
 from fencepost.harness.errors import InfrastructureError, UsageError
 from fencepost.harness.fleet.causes import Cause
 from fencepost.harness.fleet.fleet import Fleet, spark_context
+from fencepost.harness.fleet.regressions import regressions
 from fencepost.harness.fleet.task import Delivered
 from fencepost.harness.targets.reference import with_defect
 from fencepost.harness.targets.registry import load
@@ -45,7 +46,7 @@ if TYPE_CHECKING:
     from pyspark import SparkContext
 
 MARGIN = 15
-NEEDS_ON = ("resume", "budget", "until")
+NEEDS_ON = ("resume", "budget", "until", "regressions")
 """Options that have a meaning with --on only."""
 REFUSED = ("pairwise", "learn", "guidance", "workers")
 """Options that have no place beside --on."""
@@ -81,6 +82,8 @@ def on_a_fleet(options: CampaignOptions, order: Order, outputs: CiOutputs) -> in
     )
     cores_per_plan = max(1, cores // side_by_side(target.file, cores))
     with _spark(options.on, cores_per_plan, fleet.folder / "jvm.log") as spark, store_errors():
+        if options.regressions is not None:
+            _regressions(fleet, spark, options.regressions, console)
         _rounds(fleet, spark, console, _begun(fleet, options))
         causes = _causes(fleet, spark, cores_per_plan, options.shrink_minutes, console)
     summary = _summary(fleet, tuple(left_out(target.file, order.backend, target.version, order.security)))
@@ -194,6 +197,21 @@ def _outcome(folder: Path, each: Delivered) -> PlanOutcome:
     run = folder / each.scenario
     kept = str(run) if run.is_dir() else None
     return PlanOutcome(each.number, each.seed, each.title, each.verdict, each.seconds, each.headline, kept)
+
+
+def _regressions(fleet: Fleet, spark: SparkContext, address: str, console: Console) -> None:
+    target, _, release = fleet.order.target.partition(":")
+    plans = regressions(
+        Store.open(address),
+        target,
+        release,
+        fleet.defect,
+        lambda said: console.print(f"{'left out':<{MARGIN}}{said}", highlight=False),
+    )
+    console.print(f"{'first':<{MARGIN}}{counted(len(plans), 'plan')} that found a violation before", highlight=False)
+    for each in fleet.run_first(spark, plans):
+        row = Row(each.scenario, each.title, (), Phase.DONE, verdict=each.verdict)
+        print_finished(console, row, len(each.scenario))
 
 
 def _causes(

@@ -8,7 +8,7 @@ import sys
 import tempfile
 import time
 from collections import defaultdict
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor, wait
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass, field
@@ -25,11 +25,12 @@ from fencepost.harness.fleet.causes import Cause, sightings
 from fencepost.harness.fleet.rounds import Round, saved_rounds
 from fencepost.harness.fleet.second_queue import SecondQueue
 from fencepost.harness.fleet.task import ARRIVING, Delivered, Task, perform, sweep
-from fencepost.harness.plan import dump_plan, load_plan
+from fencepost.harness.plan import Plan, dump_plan, load_plan
 from fencepost.harness.processes.waiting import within
 from fencepost.harness.publishing.folders import find
 from fencepost.harness.publishing.publish import Publication, publish_runs
 from fencepost.harness.targets.registry import load_file
+from fencepost.results.records.files import read_json, write_json
 from fencepost.results.records.folder import RunFolder
 from fencepost.results.records.verdict import Verdict
 from fencepost.results.store.store import Store
@@ -37,7 +38,7 @@ from fencepost.results.store.store import Store
 if TYPE_CHECKING:
     from pyspark import SparkContext
 
-PLANS, AGAIN = ".plans", ".again"
+PLANS, AGAIN, FIRST = ".plans", ".again", "regressions.json"
 POLL = 0.2
 WAITS = 60.0
 """Seconds without a running task after which a round says that it waits for executors."""
@@ -126,14 +127,36 @@ class Fleet:
         plans = dict(of.plans(self.order, guidance))
         for each in of.again:
             plans[each] = load_plan(files / f"random-{self.order.plan_seed(each)}.yaml")
-        made = []
-        for number, plan in plans.items():
-            text = dump_plan(plan)
-            (files / f"{plan.scenario}.yaml").write_text(text, encoding="utf-8")
-            at_last = latest_end(plan)
-            of_plan = number, plan.scenario, plan.seed, plan.title, at_last, text
-            made.append(Task(*of_plan, self.order.backend, self.order.to_the_end, str(self.folder), self.defect))
-        return made
+        return [self._task(number, plan) for number, plan in plans.items()]
+
+    def _task(self, number: int, plan: Plan) -> Task:
+        text = dump_plan(plan)
+        (self.folder / PLANS / f"{plan.scenario}.yaml").write_text(text, encoding="utf-8")
+        of_plan = number, plan.scenario, plan.seed, plan.title, latest_end(plan), text
+        return Task(*of_plan, self.order.backend, self.order.to_the_end, str(self.folder), self.defect)
+
+    def run_first(self, spark: SparkContext, plans: Sequence[Plan]) -> Sequence[Delivered]:
+        """Have plans run before the first round, and return their results: those of a driver that was killed, too.
+
+        Their numbers count down from 0.
+        """
+        file = self.folder / FIRST
+        if file.is_file():
+            outcomes = [_read(each) for each in read_json(file)["outcomes"]]
+        elif plans:
+            tasks = [self._task(-place, plan) for place, plan in enumerate(plans)]
+            try:
+                outcomes = spark.parallelize(tasks, len(tasks)).map(perform).collect()
+            except BaseException:
+                spark.cancelAllJobs()
+                raise
+            kept_aside = {each.folder.name for each in self.publish().aside}
+            write_json(file, {"outcomes": [_written(each) for each in outcomes]})
+            self._remove_passed(outcomes, kept_aside)
+        else:
+            return []
+        self.outcomes += outcomes
+        return outcomes
 
     def run(
         self, spark: SparkContext, of: Round, guidance: Guidance, say: Callable[[str], None] = print
@@ -171,8 +194,11 @@ class Fleet:
                 (self.folder / each.scenario).rename(self.folder / AGAIN / each.scenario)
         self._known = None
         kept_aside = {each.folder.name for each in self.publish().aside}
-        of.save(guidance, [{**asdict(each), "verdict": each.verdict.value} for each in outcomes])
+        of.save(guidance, [_written(each) for each in outcomes])
         # Only now: a round that is not over is run again, but for the plans whose folders are there.
+        self._remove_passed(outcomes, kept_aside)
+
+    def _remove_passed(self, outcomes: Sequence[Delivered], kept_aside: Collection[str]) -> None:
         for each in outcomes:
             if each.verdict is Verdict.PASS and each.scenario not in kept_aside:
                 shutil.rmtree(self.folder / each.scenario, ignore_errors=True)
@@ -244,6 +270,10 @@ def _tasks_at_work(spark: SparkContext) -> int:
     tracker = spark.statusTracker()
     stages = (tracker.getStageInfo(each) for each in tracker.getActiveStageIds())
     return sum(each.numActiveTasks for each in stages if each is not None)
+
+
+def _written(outcome: Delivered) -> dict[str, Any]:
+    return {**asdict(outcome), "verdict": outcome.verdict.value}
 
 
 def _read(outcome: dict[str, Any]) -> Delivered:

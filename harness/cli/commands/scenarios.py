@@ -260,6 +260,7 @@ class CampaignOptions(CommandOptions):
       fencepost campaign quorum --minutes 60 --learn store --publish store
       fencepost campaign quorum --on spark://head:7077 --runs /shared/runs --publish /shared/store --budget 8h
       fencepost campaign quorum --on 'local[2]' --publish store --until 1-new-signature
+      fencepost campaign apache-kafka:4.4.0 --on 'local[2]' --publish store --regressions store
       fencepost campaign quorum --guidance runs/campaign-2026-11-23-quorum-1-7/guidance.json --seed 7
     """
 
@@ -346,6 +347,14 @@ class CampaignOptions(CommandOptions):
             metavar="N-new-signatures",
             help="With --on: begin no round once so many kinds of violations are in the store that were not there "
             "before the first: 3-new-signatures.",
+        ),
+    ] = None
+    regressions: Annotated[
+        str | None,
+        typer.Option(
+            metavar="STORE",
+            help="With --on: first run the plans that found a violation on any release of the target, the shortest of "
+            "each kind, from this results store.",
         ),
     ] = None
     shrink_minutes: Annotated[
