@@ -14,6 +14,7 @@ from fencepost.harness.campaign.operations.coordination import COORDINATOR, GROU
 from fencepost.harness.campaign.operations.operation import GeneratedOperation, Operation
 from fencepost.harness.campaign.operations.requests import any_broker, api, must
 from fencepost.harness.campaign.settling import restarted
+from fencepost.harness.campaign.topics import Existence
 from fencepost.harness.plan.base import ExpectOutcome
 from fencepost.harness.plan.requests.api import ApiProbe
 from fencepost.harness.plan.steps import Step
@@ -33,7 +34,9 @@ METADATA = (0, 1, 255, MOST_METADATA)
 EPOCHS = (-1, 0, 2**31 - 1)
 COMMIT = 7
 """A version of OffsetCommit with leader epochs and names of topics."""
-MOVES = ("commit", "again", "too large", "negative", "delete", "delete group")
+MOVES = ("commit", "again", "too large", "negative", "delete", "delete", "delete group")
+TOGETHER = 3
+"""Partitions of one commit, at most."""
 
 
 class OffsetsAtLimits(Operation):
@@ -79,7 +82,8 @@ class _Client:
         self._rng = rng
         self._script = script
         self._group = f"{script.name('limits-of')}-".ljust(rng.choice(LENGTHS), "g")
-        self._topic = rng.choice(script.cluster.topics)
+        there = [each for each in script.topics.values() if each.existence is Existence.CERTAIN and each.lasting]
+        self._topic = rng.choice([each for each in there if each.partitions > 1] or there)
         self._last: dict[str, Any] | None = None
 
     def find(self) -> ApiProbe:
@@ -101,27 +105,34 @@ class _Client:
                     body = self._commit(self._rng.choice(NEGATIVE), 0)
                     yield self._send("negative", "offset_commit", body, None, version=COMMIT)
                 case "delete":
-                    named = [{"partition_index": self._partition()}]
+                    named = [{"partition_index": self._rng.choice(self._committed())}]
                     body = {"group_id": self._group, "topics": [{"name": self._topic.name, "partitions": named}]}
                     yield self._send("delete", "offset_delete", body, None)
                 case "delete group":
                     yield self._send("delete", "delete_groups", {"groups_names": [self._group]}, None)
                 case _:
-                    self._last = self._commit(self._rng.choice(LIMITS), self._rng.choice(METADATA))
+                    count = self._rng.choice((1, TOGETHER, TOGETHER))
+                    self._last = self._commit(self._rng.choice(LIMITS), self._rng.choice(METADATA), count)
                     yield self._send("commit", "offset_commit", self._last, must("CRD-03"), version=COMMIT)
 
-    def _commit(self, offset: int, length: int) -> dict[str, Any]:
-        partition = {
-            "partition_index": self._partition(),
-            "committed_offset": offset,
-            "committed_leader_epoch": self._rng.choice(EPOCHS),
-            "committed_metadata": "m" * length,
-        }
-        topics = [{"name": self._topic.name, "partitions": [partition]}]
+    def _commit(self, offset: int, length: int, count: int = 1) -> dict[str, Any]:
+        """Return a commit for so many partitions, or for all if the topic has fewer."""
+        partitions = [
+            {
+                "partition_index": number,
+                "committed_offset": offset,
+                "committed_leader_epoch": self._rng.choice(EPOCHS),
+                "committed_metadata": "m" * length,
+            }
+            for number in self._rng.sample(range(self._topic.partitions), min(count, self._topic.partitions))
+        ]
+        topics = [{"name": self._topic.name, "partitions": partitions}]
         return {"group_id": self._group, "generation_id_or_member_epoch": -1, "member_id": "", "topics": topics}
 
-    def _partition(self) -> int:
-        return self._rng.randrange(len(self._topic.assignments))
+    def _committed(self) -> Sequence[int]:
+        """Return the partitions of the last commit, so that a deletion of one has others to leave alone."""
+        assert self._last is not None
+        return [each["partition_index"] for each in self._last["topics"][0]["partitions"]]
 
     def _send(
         self, name: str, request: str, body: dict[str, Any], expect: ExpectOutcome | None, **more: Any

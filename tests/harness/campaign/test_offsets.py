@@ -20,7 +20,7 @@ def test_only_metadata_beyond_the_limit_is_claimed_to_be_refused() -> None:
             if step.api != "offset_commit":
                 continue
             [topic] = step.body["topics"]
-            [partition] = topic["partitions"]
+            partition = topic["partitions"][0]
             length, negative = len(partition["committed_metadata"]), partition["committed_offset"] in NEGATIVE
             outcome = step.expect.outcome if step.expect else None
             assert outcome == (None if negative else "error:12" if length > MOST_METADATA else "served")
@@ -32,6 +32,20 @@ def test_a_deleted_group_and_a_deleted_offset_are_used_again() -> None:
     apis = [[step.api for step in asked(script(seed), OffsetsAtLimits())] for seed in range(30)]
     for deletion in ("delete_groups", "offset_delete"):
         assert any("offset_commit" in each[each.index(deletion) :] for each in apis if deletion in each)
+
+
+def test_the_offset_of_one_partition_is_deleted_beside_those_of_others() -> None:
+    left = 0
+    for seed in range(30):
+        committed: set[int] = set()
+        for step in asked(script(seed), OffsetsAtLimits()):
+            if step.api == "offset_commit" and step.expect is not None and step.expect.outcome == "served":
+                committed |= {each["partition_index"] for each in step.body["topics"][0]["partitions"]}
+            if step.api == "offset_delete":
+                [partition] = step.body["topics"][0]["partitions"]
+                assert partition["partition_index"] in committed
+                left += len(committed) > 1
+    assert left >= 5
 
 
 def test_requests_are_sent_again_after_a_restart_of_the_coordinator() -> None:
