@@ -42,6 +42,9 @@ DIRECTORIES: tuple[Literal["empty", "cloned"], ...] = ("empty", "cloned")
 CLOCKS, DISKS, LOG_DIRS = 0.2, 0.2, 0.3
 """The fractions of plans whose brokers have a clock of their own, disks that can be broken, several log directories."""
 
+RACKS = 0.4
+"""The fraction of plans whose brokers are in racks."""
+
 LEVELS = {Dialect.LEADER_DRIVEN: ("plain", "balancing")}
 """The protocol levels of plans, where these are not all of the target's: the others are made for one scenario."""
 
@@ -215,7 +218,7 @@ def generate_cluster(
     levels = old if old[0] in target.levels else LEVELS.get(target.dialect, tuple(target.levels))
     return ClusterSpec(
         target=target,
-        topology=Topology(nodes=_nodes(rng, target.dialect, ids, possible, with_duplicate)),
+        topology=Topology(nodes=_nodes(rng, target, ids, possible, with_duplicate)),
         topics=topics,
         workload=_workload(rng, topics),
         timing=_timing(rng, target),
@@ -243,18 +246,21 @@ def generate_again(rng: random.Random, target: TargetFile, earlier: Sequence[Pla
 
 
 def _nodes(
-    rng: random.Random, dialect: Dialect, ids: Sequence[int], possible: frozenset[Capability], with_duplicate: bool
+    rng: random.Random, target: TargetFile, ids: Sequence[int], possible: frozenset[Capability], with_duplicate: bool
 ) -> tuple[NodeSpec, ...]:
     """Return the nodes. Clocks, disks and directories that can be broken have to be there from the start, and take time
     to set up: some plans have them."""
     clock: Literal["own", "machine"] = "own" if Capability.CLOCK in possible and rng.random() < CLOCKS else "machine"
     breakable = Capability.DISKS in possible and rng.random() < DISKS
     log_dirs = 2 if Capability.LOG_DIRS in possible and rng.random() < LOG_DIRS else 1
-    if dialect.uses_zookeeper:
+    if target.dialect.uses_zookeeper:
         quorum = topologies.zookeeper_servers(rng.choice((1, 1, 1, 2, 3, 3)))
     else:
         quorum = topologies.controllers(clock=clock)
-    brokers = topologies.brokers(ids, clock=clock, disk="breakable" if breakable else "plain", log_dirs=log_dirs)
+    configured = target.running is None and target.dialect is not Dialect.CLIENTS
+    racks = ("a", "b") if configured and rng.random() < RACKS else (None,)
+    disk: Literal["breakable", "plain"] = "breakable" if breakable else "plain"
+    brokers = topologies.brokers(ids, clock=clock, disk=disk, log_dirs=log_dirs, racks=racks)
     if not with_duplicate:
         return (*quorum, *brokers)
     original = rng.choice(brokers)

@@ -5,7 +5,8 @@ Controllers have the ids 1 to 3, brokers those from 4. ZooKeeper servers count f
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from itertools import cycle
 from typing import Literal
 
 from fencepost.harness.plan.dialect import Dialect
@@ -73,10 +74,12 @@ def brokers(
     log_dirs: int = 1,
     disk: Literal["plain", "breakable"] = "plain",
     clock: Literal["machine", "own"] = "machine",
+    racks: Sequence[str | None] = (None,),
 ) -> tuple[NodeSpec, ...]:
     """Return brokers with these ids.
 
     `held_back`: the names of those that wait for a start step. `levels`: the protocol levels of brokers by name.
+    `racks`: those of the brokers in turn.
     """
     ids = tuple(ids)
     indexes = ids if all(1 <= id < DUPLICATE_INDEX for id in ids) else range(BROKER_IDS[0], BROKER_IDS[0] + len(ids))
@@ -91,8 +94,9 @@ def brokers(
             disk=disk,
             level=(levels or {}).get(node_name(id)),
             clock=clock,
+            rack=rack,
         )
-        for id, index in zip(ids, indexes, strict=True)
+        for id, index, rack in zip(ids, indexes, cycle(racks), strict=False)
     )
 
 

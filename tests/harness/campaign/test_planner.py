@@ -74,6 +74,14 @@ def injects(plan: Plan) -> list[InjectStep]:
     return [step for step in plan.steps if isinstance(step, InjectStep)]
 
 
+@pytest.mark.requirement("MDL-13")
+@pytest.mark.parametrize(("target", "racks"), [("quorum", {None, "a", "b"}), ("kfake", {None})])
+def test_brokers_are_in_racks_in_some_plans_of_targets_that_are_configured(target: str, racks: set[str | None]) -> None:
+    rng, file = random.Random(1), load_file(target)
+    made = (generate_cluster(rng, file, frozenset(), with_duplicate=False) for _ in range(20))
+    assert {node.rack for cluster in made for node in cluster.topology.nodes if node.name in cluster.brokers} == racks
+
+
 @settings(max_examples=40)
 @of_any_target
 def test_every_plan_can_be_run_and_read_back(target: str, seed: int) -> None:
