@@ -7,7 +7,7 @@ others. Where no entry is, everything is allowed to the clients of plans, which 
 from __future__ import annotations
 
 import random
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
@@ -161,23 +161,53 @@ def _filter(rng: random.Random, entry: Mapping[str, Any]) -> dict[str, Any]:
 
 
 @dataclass(frozen=True)
+class Right:
+    """The right to an operation on resources of a type."""
+
+    type: int
+    operation: int
+
+
+READ, WRITE, DELETE, ALTER, ALTER_CONFIGS = 3, 4, 6, 7, 11
+CHANGES = (
+    *(Right(TOPIC, each) for each in (WRITE, DELETE, ALTER, ALTER_CONFIGS)),
+    *(Right(GROUP, each) for each in (READ, DELETE)),
+    Right(TRANSACTIONAL_ID, WRITE),
+)
+"""The rights to change something: groups are read by members and commits."""
+TO_READ = Right(TOPIC, READ)
+"""The right that the harness needs, too, to read everything at the end."""
+TOPIC_DENIED, GROUP_DENIED, TRANSACTIONAL_ID_DENIED = 29, 30, 53
+ERRORS = {TOPIC: TOPIC_DENIED, GROUP: GROUP_DENIED, TRANSACTIONAL_ID: TRANSACTIONAL_ID_DENIED}
+SENDER = "User:ANONYMOUS"
+"""The principal of clients that do not log in."""
+NO_ID = "00000000-0000-0000-0000-000000000000"
+
+
+@dataclass(frozen=True)
 class Refusal:
-    """A request that changes something, the error that says that its sender may not, and its newest version that names
-    topics."""
+    """A request, the right that its sender lacks, and its newest version that names topics."""
 
     api: str
     body: Mapping[str, Any]
-    error: int
+    right: Right
     version: int | None = None
     forwarded: bool = False
     """Apache Kafka leaves it to the controller whether the sender may do it."""
+    repeatable: bool = False
+    """It may be served any number of times before the entries are known, and changes nothing that counts."""
+
+    @property
+    def error(self) -> int:
+        """The error that says that the sender lacks the right."""
+        return ERRORS[self.right.type]
 
 
 class RefusedRequests(Operation):
-    """A topic, a group and a transactional id are denied to a client, which asks for changes of them.
+    """One right, or each right to change something, is denied to a client, which sends requests that need it.
 
     Each request is refused with the error for that (ADM-06), and has changed nothing. It is described and read as
-    before. In half of all cases the denial is lifted, and a change is served.
+    before. In half of all cases the denial is lifted, and a change is served; always if it denies to read.
     """
 
     name = "refused-requests"
@@ -188,7 +218,7 @@ class RefusedRequests(Operation):
     left_out = WITHOUT_ENTRIES
 
     def generate(self, rng: random.Random, script: Script) -> GeneratedOperation:
-        name, bound = script.name("denied"), script.name("named")
+        name, bound, id = script.name("denied"), script.name("named"), script.name("id")
         within: dict[str, Any] = {"within_ms": script.cluster.liveness_timeout_ms}
         served = any_broker(rng, script, "LIVE-04")
         how = any_broker(rng, script, "ADM-06")  # the same broker for all: others may hear of the entries later
@@ -198,25 +228,31 @@ class RefusedRequests(Operation):
             sent = replace(how, expect=must("ADM-06", f"error:{refusal.error}"))
             return api(script, title, sent, refusal.api, dict(refusal.body), **version, **more)
 
+        by_controller = script.cluster.target.dialect is Dialect.KRAFT
+        refusals = [each for each in refusals_of(f"${bound}", f"${id}") if not (each.forwarded and by_controller)]
+        changes = [each for each in CHANGES if any(refusal.right == each for refusal in refusals)]
+        denied = rng.choice((changes, changes, [rng.choice(changes)], [TO_READ]))
+        refusals = [each for each in refusals if each.right in denied]
+        asked_for = rng.sample(refusals, rng.randint(min(MOST, len(refusals)), len(refusals)))
+        known = next(each for each in refusals if each.repeatable and each.right == denied[-1])
         replicas = script.cluster.fewest_replicas
         created = {"name": name, "num_partitions": 1, "replication_factor": replicas, "assignments": []}
-        ours = _filter_of(denials(name)[0]) | {"resource_type_filter": ANY, "operation": ANY, "permission_type": ANY}
+        entries = denials(name, denied)
+        ours = _filter_of(entries[0]) | {"resource_type_filter": ANY, "operation": ANY, "permission_type": ANY}
+        named = {"topics": [{"topic_id": NO_ID, "name": f"${bound}"}], "allow_auto_topic_creation": False}
         steps: list[Step] = [
             api(script, "create", served, "create_topics", {"topics": [created], "timeout": 5000}),
             LeaderIs(as_=script.name("led"), partition=f"{name}-0", **within),
-            api(script, "deny", served, "create_acls", {"creations": denials(name)}, **within),
+            api(script, "deny", served, "create_acls", {"creations": entries}, **within),
             # Without entries the name is not bound, and nothing is asked for.
             api(
                 script, "entries", served, "describe_acls", ours, binds={bound: "resources[0].resource_name"}, **within
             ),
+            refused("known", known, **within),
+            api(script, "id", served, "metadata", named, binds={id: "topics[0].topic_id"}, **within),
+            *(refused("denied", refusal) for refusal in asked_for),
         ]
-        by_controller = script.cluster.target.dialect is Dialect.KRAFT
-        refusals = [each for each in refusals_of(f"${bound}") if not (each.forwarded and by_controller)]
-        asked_for = rng.sample(refusals, rng.randint(MOST, len(refusals)))
-        harmless = Refusal("delete_records", _truncated(f"${bound}"), TOPIC_DENIED)
-        steps.append(refused("known", harmless, **within))
-        steps += [refused("denied", refusal) for refusal in asked_for]
-        if rng.random() < 0.5:
+        if TO_READ in denied or rng.random() < 0.5:
             steps += [
                 api(script, "lift", served, "delete_acls", {"filters": [ours]}, **within),
                 api(script, "alter", how, "incremental_alter_configs", _changed(name), **within),
@@ -224,47 +260,51 @@ class RefusedRequests(Operation):
         return GeneratedOperation(f"{len(asked_for)} requests refused for want of a permission", tuple(steps))
 
 
-TOPIC_DENIED, GROUP_DENIED, TRANSACTIONAL_ID_DENIED = 29, 30, 53
-SENDER = "User:ANONYMOUS"
-"""The principal of clients that do not log in."""
-DENIED: Mapping[int, Sequence[int]] = {TOPIC: (4, 6, 7, 11), GROUP: (3, 6), TRANSACTIONAL_ID: (4,)}
-"""The operations on each type of resource that change something: of topics to write, delete, alter, and alter settings;
-of groups to read, as members and commits do, and delete; of transactional ids to write."""
-
-
-def denials(name: str) -> list[dict[str, Any]]:
-    """Return the entries that allow everything else to be done to the resources of this name, and deny changes."""
+def denials(name: str, denied: Iterable[Right]) -> list[dict[str, Any]]:
+    """Return the entries that allow everything else to be done to the resources of this name, and deny these rights."""
     entry = {"resource_name": name, "resource_pattern_type": LITERAL, "principal": SENDER, "host": "*"}
-    rights = [(type, ALL, ALLOW) for type in DENIED]
-    rights += [(type, operation, DENY) for type, operations in DENIED.items() for operation in operations]
+    rights = [(type, ALL, ALLOW) for type in ERRORS] + [(each.type, each.operation, DENY) for each in denied]
     keys = ("resource_type", "operation", "permission_type")
     return [{**entry, **dict(zip(keys, each, strict=True))} for each in rights]
 
 
-def refusals_of(name: str) -> Iterator[Refusal]:
-    """Yield the requests that `denials` refuse."""
+def refusals_of(name: str, id: str) -> Iterator[Refusal]:
+    """Yield requests on the resources of this name, and on the topic of this id, each with the one right that it lacks.
+
+    The group that commits an offset of the topic has no entry, so that it may.
+    """
     partition = {"partition_index": 0, "committed_offset": 0, "committed_metadata": ""}
     committed = [{"name": name, "partitions": [partition]}]
-    by_name = {"topic_id": "00000000-0000-0000-0000-000000000000", "name": name}
     whole = {"resource_type": TOPIC, "resource_name": name, "configs": [{"name": "retention.ms", "value": "3600000"}]}
     grown = {"name": name, "count": 3, "assignments": None}
     producer = {"transactional_id": name, "producer_id": 0, "producer_epoch": 0}
-    of_topic, of_group, of_producer = TOPIC_DENIED, GROUP_DENIED, TRANSACTIONAL_ID_DENIED
-    yield Refusal("produce", _written(name), of_topic, 9)
-    yield Refusal("delete_records", _truncated(name), of_topic)
-    yield Refusal(
-        "create_partitions", {"topics": [grown], "timeout": 5000, "validate_only": False}, of_topic, forwarded=True
-    )
-    yield Refusal("incremental_alter_configs", _changed(name), of_topic, forwarded=True)
-    yield Refusal("alter_configs", {"resources": [whole], "validate_only": False}, of_topic, forwarded=True)
-    yield Refusal("delete_topics", {"topics": [by_name], "timeout": 5000}, of_topic, forwarded=True)
-    commit = {"group_id": name, "generation_id_or_member_epoch": -1, "member_id": "", "topics": committed}
-    yield Refusal("offset_commit", commit, of_group, 8)
-    yield Refusal("offset_delete", {"group_id": name, "topics": []}, of_group)
-    yield Refusal("delete_groups", {"groups_names": [name]}, of_group)
+    to_write, to_delete, to_alter, to_alter_configs, to_commit, to_delete_group, to_produce = CHANGES
+    yield Refusal("produce", _written(name), to_write, 9, repeatable=True)
+    yield Refusal("delete_records", _truncated(name), to_delete, repeatable=True)
+    for repeatable in (False, True):
+        body = {"topics": [grown], "timeout": 5000, "validate_only": repeatable}
+        yield Refusal("create_partitions", body, to_alter, forwarded=True, repeatable=repeatable)
+    changed = _changed(name)
+    yield Refusal("incremental_alter_configs", changed, to_alter_configs, forwarded=True, repeatable=True)
+    body = {"resources": [whole], "validate_only": False}
+    yield Refusal("alter_configs", body, to_alter_configs, forwarded=True)
+    for topic in ({"topic_id": NO_ID, "name": name}, {"topic_id": id, "name": None}):
+        yield Refusal("delete_topics", {"topics": [topic], "timeout": 5000}, to_delete, forwarded=True)
+    alone = {"generation_id_or_member_epoch": -1, "member_id": "", "topics": committed}
+    yield Refusal("offset_commit", {"group_id": name, **alone}, to_commit, 8, repeatable=True)
+    yield Refusal("offset_commit", {"group_id": "free", **alone}, TO_READ, 8)
+    yield Refusal("fetch", _fetched(name), TO_READ, 12, repeatable=True)
+    yield Refusal("offset_delete", {"group_id": name, "topics": []}, to_delete_group, repeatable=True)
+    yield Refusal("delete_groups", {"groups_names": [name]}, to_delete_group)
     unborn = {"producer_id": -1, "producer_epoch": -1}
-    yield Refusal("init_producer_id", {"transactional_id": name, "transaction_timeout": 5000, **unborn}, of_producer, 3)
-    yield Refusal("end_txn", {**producer, "committed": True}, of_producer, 3)
+    begun = {"transactional_id": name, "transaction_timeout": 5000, **unborn}
+    yield Refusal("init_producer_id", begun, to_produce, 3, repeatable=True)
+    yield Refusal("end_txn", {**producer, "committed": True}, to_produce, 3)
+
+
+def _fetched(name: str) -> dict[str, Any]:
+    partition = {"partition": 0, "fetch_offset": 0, "partition_max_bytes": 1}
+    return {"max_wait": 0, "min_bytes": 0, "topics": [{"topic": name, "partitions": [partition]}], "session_epoch": -1}
 
 
 def _written(name: str) -> dict[str, Any]:

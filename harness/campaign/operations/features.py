@@ -24,7 +24,10 @@ RELEASES: Mapping[str, Releases] = {"apache-kafka": ">=3.3"}
 UPDATE = "update_features"
 FEATURES = {Dialect.KRAFT: "metadata.version", Dialect.KIP_631: "metadata.format"}
 """The feature that each cluster has finalized."""
-UPGRADE = 1
+UPGRADE, SAFE_DOWNGRADE, UNSAFE_DOWNGRADE = 1, 2, 3
+LOWER = 1
+"""The level below the one that metadata.format has on a new cluster. No type of change lowers it (D631-42); a downgrade
+of metadata.version is legal where it loses no record of the higher level (KIP-778)."""
 HIGHEST = 32767
 INVALID_REQUEST, INVALID_LEVEL, FAILED = 42, 95, 96
 
@@ -71,6 +74,11 @@ class MistakenFeatures(MistakenRequests):
         ):
             body = updated(name, level, type, validate_only=validates)
             yield Mistake(f"{title} of {name}", UPDATE, body, (INVALID_REQUEST, INVALID_LEVEL, FAILED), of_any=True)
+        if script.cluster.target.dialect is Dialect.KIP_631:
+            for type in (UPGRADE, SAFE_DOWNGRADE, UNSAFE_DOWNGRADE):
+                body = updated(feature, LOWER, type, validate_only=validates)
+                title = f"the next lower level of {feature} by a change of type {type}"
+                yield Mistake(title, UPDATE, body, (INVALID_REQUEST, INVALID_LEVEL, FAILED), of_any=True)
 
 
 def updated(feature: str, level: int | str, type: int, *, validate_only: bool = False) -> dict[str, Any]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import random
 from abc import abstractmethod
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
@@ -30,6 +30,7 @@ if TYPE_CHECKING:
 
 ABSENT = "no-such-topic"
 ABSENT_ID = "00000000-0000-4000-8000-0000000000ff"
+ABSENT_BROKER = 99
 TOO_MANY = 9
 """More replicas than any plan has brokers."""
 ILLEGAL_NAMES = ("", ".", "..", "a b", "a/b", "ä", "n" * (LONGEST + 1))
@@ -129,6 +130,28 @@ class MistakenTopic(MistakenRequests):
         yield _growth(f"no more partitions for {known.name}", known.name, 1, (37,))
 
 
+class MistakenReassignment(MistakenRequests):
+    """A partition is to move to brokers that cannot have it, or one that is not there is to move (KIP-455)."""
+
+    name = "mistaken-reassignment"
+    weight = 1
+    releases: Mapping[str, Releases] = {"apache-kafka-zk": ">=2.4"}
+
+    def mistakes(self, rng: random.Random, script: Script) -> Iterator[Mistake]:
+        topic = rng.choice(script.cluster.topics)
+        number = rng.randrange(len(topic.assignments))
+        first, *others = topic.assignments[number]
+        for title, replicas in (
+            ("a broker that is not there", [first, *others[1:], ABSENT_BROKER]),
+            ("a broker that is not there alone", [ABSENT_BROKER]),
+            ("one broker twice", [first, *others, first]),
+            ("a broker with a negative id", [first, -1]),
+            ("no broker", []),
+        ):
+            yield _move(f"a move of {topic.name}-{number} to {title}", topic.name, number, replicas, 39)
+        yield _move("a move of a topic that is not there", ABSENT, 0, [first], 3)
+
+
 class UnknownTopicId(MistakenRequests):
     """A client asks for the metadata of an id that no topic has, without a name."""
 
@@ -158,6 +181,12 @@ def _creation(title: str, name: str, replicas: int, errors: tuple[int, ...], par
         "configs": [],
     }
     return Mistake(title, "create_topics", {"topics": [topic], "timeout": 5000, "validate_only": False}, errors)
+
+
+def _move(title: str, topic: str, number: int, replicas: Sequence[int], error: int) -> Mistake:
+    partition = {"partition_index": number, "replicas": list(replicas)}
+    body = {"timeout": 5000, "topics": [{"name": topic, "partitions": [partition]}]}
+    return Mistake(title, "alter_partition_reassignments", body, (error,))
 
 
 def _growth(title: str, name: str, count: int, errors: tuple[int, ...]) -> Mistake:

@@ -1,7 +1,7 @@
 """Features at the levels at which they were finalized, and the epochs in which nodes describe them.
 
 Sources: the descriptions of UpdateFeatures and ApiVersions; KIP-584 (finalized features, and that their epoch only
-grows), KIP-778 (types of upgrades).
+grows), KIP-778 (types of upgrades); of metadata.format, D631-42.
 """
 
 from __future__ import annotations
@@ -17,6 +17,7 @@ from fencepost.harness.model.worlds import State
 
 UPGRADE = 1
 """The type of a change that must not lower the level."""
+NEVER_LOWERED = "metadata.format"
 INVALID_LEVEL, FAILED = 95, 96
 UNKNOWN_EPOCH = -1
 API_VERSIONS = ("api_versions", {"client_software_name": "fencepost", "client_software_version": "1"})
@@ -33,7 +34,8 @@ class _Change(Effect):
 
     def refusals(self, state: State) -> frozenset[int]:
         assert isinstance(state, int)
-        return frozenset({INVALID_LEVEL, FAILED} if self.level < state and not self.may_lower else ())
+        may_lower = self.may_lower and self.object != NEVER_LOWERED
+        return frozenset({INVALID_LEVEL, FAILED} if self.level < state and not may_lower else ())
 
     def after(self, state: State) -> State:
         return self.level

@@ -8,9 +8,16 @@ import pytest
 
 from fencepost.faults.processes.pause import Pause
 from fencepost.harness.campaign.features import FaultMove
-from fencepost.harness.campaign.operations.acls import DENIED, ChangeAcls, MistakenAcls, RefusedRequests, refusals_of
+from fencepost.harness.campaign.operations.acls import (
+    CHANGES,
+    TO_READ,
+    ChangeAcls,
+    MistakenAcls,
+    RefusedRequests,
+    refusals_of,
+)
 from fencepost.harness.campaign.operations.credentials import ChangeCredentials, MistakenCredentials
-from fencepost.harness.campaign.operations.features import MistakenFeatures, SameFeatureLevel
+from fencepost.harness.campaign.operations.features import LOWER, MistakenFeatures, SameFeatureLevel
 from fencepost.harness.campaign.operations.operation import Operation
 from fencepost.harness.campaign.operations.quotas import UNLIMITED, ChangeQuotas, MistakenQuotas
 from fencepost.harness.plan.paths import bound_names
@@ -23,7 +30,7 @@ ALL = (
     *(ChangeCredentials, MistakenCredentials, ChangeQuotas, MistakenQuotas),
 )
 TOPIC, DENY = 2, 2
-READ, DESCRIBE = 3, 8
+DESCRIBE = 8
 
 
 def sent(operation: type[Operation], seeds: int = 30, target: str = "apache-kafka") -> Iterator[list[ApiProbe]]:
@@ -68,24 +75,47 @@ def test_no_filter_of_other_operations_finds_a_denial() -> None:
 
 
 @pytest.mark.requirement("ADM-06")
-def test_each_request_is_denied_and_asked_for_only_once_the_entries_are_there() -> None:
+def test_each_request_is_denied_by_each_right_and_asked_for_only_once_the_entries_are_there() -> None:
     kinds = set()
-    for steps in sent(RefusedRequests, target="quorum"):
+    for steps in sent(RefusedRequests, 60, target="quorum"):
         place = next(place for place, step in enumerate(steps) if step.api == "describe_acls")
         [bound] = steps[place].binds
+        [id] = next(step.binds for step in steps if step.api == "metadata")
         for step in steps[place + 1 :]:
             assert step.expect is not None
             if step.expect.outcome != "served":
-                assert set(bound_names(step.body)) == {bound}
-                kinds.add((step.api, step.expect.outcome))
-    asked = {(refusal.api, f"error:{refusal.error}") for refusal in refusals_of("x")}
-    assert kinds == asked
-    assert {outcome for _, outcome in kinds} == {"error:29", "error:30", "error:53"}
+                [named] = set(bound_names(step.body))
+                assert named in (bound, id)
+                kinds.add((step.api, step.expect.outcome, named == id))
+    assert kinds == {(api, error, "id" in bound) for api, error, bound in wanted()}
+
+
+def wanted() -> Iterator[tuple[str, str, set[str]]]:
+    """Yield each request that is refused for want of a right, its outcome, and the bound values that it names."""
+    for refusal in refusals_of("$x", "$id"):
+        yield refusal.api, f"error:{refusal.error}", set(bound_names(refusal.body))
 
 
 @pytest.mark.requirement("ADM-06")
-def test_a_denied_topic_is_described_and_read_as_before() -> None:
-    assert not {READ, DESCRIBE} & set(DENIED[TOPIC])
+def test_each_right_is_denied_alone_and_the_right_to_read_is_given_back() -> None:
+    alone = set()
+    for steps in sent(RefusedRequests, 200, target="quorum"):
+        entries = next(step.body["creations"] for step in steps if step.api == "create_acls")
+        denied = {(each["resource_type"], each["operation"]) for each in entries if each["permission_type"] == DENY}
+        if len(denied) == 1:
+            alone |= denied
+        if (TO_READ.type, TO_READ.operation) in denied:
+            assert any(step.api == "delete_acls" for step in steps)
+            assert len(denied) == 1
+        assert (TOPIC, DESCRIBE) not in denied
+    assert alone == {(each.type, each.operation) for each in (*CHANGES, TO_READ)}
+
+
+@pytest.mark.requirement("D631-42")
+def test_the_next_lower_level_is_a_mistake_of_each_type_of_change_where_no_level_is_lowered() -> None:
+    for target, lowered in (("quorum", {1, 2, 3}), ("apache-kafka", set[int]())):
+        updates = [step.body["feature_updates"][0] for steps in sent(MistakenFeatures, target=target) for step in steps]
+        assert {each["upgrade_type"] for each in updates if each["max_version_level"] == LOWER} - {1} == lowered - {1}
 
 
 @pytest.mark.requirement("ADM-06")

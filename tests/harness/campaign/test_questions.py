@@ -11,7 +11,16 @@ from fencepost.faults.processes.pause import Pause
 from fencepost.harness.campaign.cluster_spec import generate_cluster
 from fencepost.harness.campaign.operations.coordination import FindCoordinator, OffsetsWithoutMembers
 from fencepost.harness.campaign.operations.descriptions import DescribeConfigs, DescribeLogDirs, OffsetsByTime
-from fencepost.harness.campaign.operations.mistakes import METADATA_LOG, MistakenTopic, UnknownSetting, UnknownTopicId
+from fencepost.harness.campaign.operations.fetch_sessions import FetchSession
+from fencepost.harness.campaign.operations.log_starts import RecordsDeletedTwice
+from fencepost.harness.campaign.operations.mistakes import (
+    ABSENT_BROKER,
+    METADATA_LOG,
+    MistakenReassignment,
+    MistakenTopic,
+    UnknownSetting,
+    UnknownTopicId,
+)
 from fencepost.harness.campaign.operations.operation import Operation
 from fencepost.harness.campaign.operations.requests import SET
 from fencepost.harness.campaign.operations.settings import AlterBrokerDefault
@@ -26,10 +35,19 @@ from fencepost.harness.plan.requests.delete_topic import DeleteTopicProbe
 from fencepost.harness.plan.requests.produce import ProduceProbe
 from fencepost.harness.plan.requests.request import ProbeStep
 from fencepost.harness.plan.steps.heal import Heal
+from fencepost.harness.plan.steps.shutdown import Shutdown
 from fencepost.harness.targets.registry import load_file
 
-MISTAKES = (MistakenTopic, UnknownSetting, UnknownTopicId)
-QUESTIONS = (*MISTAKES, DescribeConfigs, DescribeLogDirs, OffsetsByTime, OffsetsWithoutMembers)
+MISTAKES = (MistakenReassignment, MistakenTopic, UnknownSetting, UnknownTopicId)
+QUESTIONS = (
+    *MISTAKES,
+    FetchSession,
+    RecordsDeletedTwice,
+    DescribeConfigs,
+    DescribeLogDirs,
+    OffsetsByTime,
+    OffsetsWithoutMembers,
+)
 
 
 def script(seed: int = 1, *, settings: dict[str, str] | None = None, target: str = "apache-kafka") -> Script:
@@ -67,6 +85,18 @@ def test_a_mistake_has_to_be_named_by_a_whole_cluster_and_is_never_a_server_erro
         assert (step.expect.level, step.expect.outcome) == (Level.NEVER, "error:-1")
 
 
+@pytest.mark.requirement("ADM-02")
+def test_a_partition_moves_to_no_broker_that_is_not_there() -> None:
+    errors = set()
+    for seed in range(10):
+        for step in asked(script(seed), MistakenReassignment()):
+            [partition] = step.body["topics"][0]["partitions"]
+            if ABSENT_BROKER in partition["replicas"]:
+                assert step.expect is not None
+                errors.add(step.expect.outcome)
+    assert errors == {"error:[39]"}
+
+
 @pytest.mark.parametrize(
     ("release", "known"), [("4.0.1", {"KAFKA-20129", "KAFKA-19439"}), ("4.2.1", {"KAFKA-20129"}), ("4.3.1", set())]
 )
@@ -95,6 +125,33 @@ def test_a_description_is_claimed_to_have_what_was_asked_for_and_nothing_else() 
         [step] = asked(made, DescribeLogDirs())
         described = step.body["topics"][0]["topic"]
         assert not any(f"name={described}]" in path for path in step.answer)
+
+
+@pytest.mark.requirement("ADM-02")
+def test_a_fetch_session_is_claimed_to_go_on_at_its_due_epoch_alone() -> None:
+    begin, early, due, again, unknown = asked(script(), FetchSession())
+    [session] = begin.binds
+    assert [step.body["session_id"] for step in (begin, early, due, again)] == [0, *[f"${session}"] * 3]
+    assert (begin.body["session_epoch"], due.body["session_epoch"], again.body["session_epoch"]) == (0, 1, 1)
+    assert early.body["session_epoch"] > 1
+    assert [step.expect and step.expect.outcome for step in (early, due, again, unknown)] == [
+        *("error:[70,71]", None, "error:[70,71]", "error:[70]")
+    ]
+    assert all(list(step._request_problems()) == [] for step in (begin, early, due, again, unknown))
+
+
+@pytest.mark.requirement("DSTO-07")
+def test_a_second_deletion_of_fewer_records_is_claimed_to_leave_the_start_after_a_restart_as_well() -> None:
+    made = script()
+    steps = asked(made, RecordsDeletedTwice())
+    first, second = (step for step in steps if step.api == "delete_records")
+    high, low = (step.body["topics"][0]["partitions"][0]["offset"] for step in (first, second))
+    assert high > low
+    [start] = (step for step in steps if step.api == "list_offsets")
+    assert [list(step.answer.values()) for step in (first, second, start)] == [[high]] * 3
+    kinds = [type(step) for step in made.steps]
+    assert made.steps.index(second) < kinds.index(Shutdown) < made.steps.index(start) < kinds.index(DeleteTopicProbe)
+    assert all(list(step._request_problems()) == [] for step in steps)
 
 
 @pytest.mark.requirement("ADM-03")

@@ -80,6 +80,11 @@ def test_an_upgrade_to_a_lower_level_has_to_be_refused_and_a_downgrade_not() -> 
     assert not compare(sent(older, {}), looks(LEVELS, {"x": 2}, {"x": 1})).problems
 
 
+def test_no_type_of_change_lowers_the_level_of_the_metadata_format() -> None:
+    lowered = looks(LEVELS, {"metadata.format": 2}, {"metadata.format": 1})
+    assert compare(sent(changed("metadata.format", 1, DOWNGRADE), {}), lowered).problems
+
+
 @pytest.mark.parametrize(
     "response",
     [
