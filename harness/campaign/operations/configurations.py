@@ -45,15 +45,18 @@ class ChangeSeveralSettings(ChangedSettings):
         return changed_settings(target)
 
     def generate(self, rng: random.Random, script: Script) -> GeneratedOperation:
-        target = script.cluster.target
+        target, refused = script.cluster.target, rng.random() < REFUSED
+        unset = 0.0 if refused else UNSET  # what is refused beside a change of nothing shows nothing
         of_topics, of_brokers = changed_settings(target), changed_defaults(target)
         topics = [topic.name for topic in script.cluster.topics]
-        resources = [_changes(rng, TOPIC, name, of_topics) for name in rng.sample(topics, rng.randint(1, len(topics)))]
+        resources = [
+            _changes(rng, TOPIC, name, of_topics, unset) for name in rng.sample(topics, rng.randint(1, len(topics)))
+        ]
         if of_brokers and rng.random() < 0.6:
             id = str(script.cluster.id_of(rng.choice(script.cluster.brokers)))
-            resources.append(_changes(rng, BROKER, rng.choice(("", "", id)), of_brokers))
-        if rng.random() < REFUSED:
-            resources.append(_changes(rng, TOPIC, ABSENT, of_topics))
+            resources.append(_changes(rng, BROKER, rng.choice(("", "", id)), of_brokers, unset))
+        if refused:
+            resources.append(_changes(rng, TOPIC, ABSENT, of_topics, unset))
         rng.shuffle(resources)
         how = asked(rng, script, certain=False)
         body = {"validate_only": rng.random() < VALIDATED, "resources": resources}
@@ -140,12 +143,14 @@ class AddAssignedPartitions(Operation):
         return GeneratedOperation(f"{topic.name} gets {more} partitions on named brokers", (step,), (after,))
 
 
-def _changes(rng: random.Random, type: int, name: str, settings: Mapping[str, tuple[str, ...]]) -> dict[str, Any]:
-    """Return one to three changes of the settings of a resource."""
+def _changes(
+    rng: random.Random, type: int, name: str, settings: Mapping[str, tuple[str, ...]], unset: float
+) -> dict[str, Any]:
+    """Return one to three changes of the settings of a resource, of which the fraction `unset` unsets one."""
     keys = rng.sample(sorted(settings), rng.randint(1, min(MOST, len(settings))))
     configs = [
         {"name": key, "config_operation": DELETE, "value": None}
-        if rng.random() < UNSET
+        if rng.random() < unset
         else {"name": key, "config_operation": SET, "value": rng.choice(settings[key])}
         for key in keys
     ]

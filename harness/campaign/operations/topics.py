@@ -6,9 +6,11 @@ import random
 from abc import abstractmethod
 from collections.abc import Mapping
 from dataclasses import replace
+from types import MappingProxyType
 from typing import TYPE_CHECKING
 
 from fencepost.harness.campaign.operations.operation import GeneratedOperation, Operation, asked, short, written
+from fencepost.harness.campaign.operations.settings import changed_settings
 from fencepost.harness.campaign.topics import Existence, ScriptTopic, new_name
 from fencepost.harness.plan.base import Expect, Level
 from fencepost.harness.plan.conditions.converged import Converged
@@ -103,7 +105,10 @@ class DeleteTopic(_OfCreatedTopic):
 
 
 class RecreateTopic(_OfCreatedTopic):
-    """A topic that a step created is deleted, and created again under its name; the first time one is created."""
+    """A topic that a step created is deleted, and created again under its name; the first time one is created.
+
+    The first one may have settings of its own; the next one has none, and none of those of the first.
+    """
 
     name = "recreate-topic"
     weight = 3
@@ -125,10 +130,15 @@ def _new(rng: random.Random, script: Script, *, lasting: bool) -> GeneratedOpera
     many = MANY if script.cluster.target.timeout_factor == 1 else MANY_ON_A_JVM
     partitions = rng.choices((1, 2, many), weights=(6, 3, 1))[0]
     topic = ScriptTopic(name, partitions, script.cluster.fewest_replicas, Existence.CERTAIN, lasting=lasting)
-    return _created(rng, script, topic, f"topic {short(topic.name)} created")
+    settings = changed_settings(script.cluster.target)
+    keys = () if lasting else rng.sample(sorted(settings), min(rng.choice((0, 1, 2)), len(settings)))
+    config = {key: rng.choice(settings[key]) for key in keys}
+    return _created(rng, script, topic, f"topic {short(topic.name)} created", config)
 
 
-def _created(rng: random.Random, script: Script, topic: ScriptTopic, title: str) -> GeneratedOperation:
+def _created(
+    rng: random.Random, script: Script, topic: ScriptTopic, title: str, config: Mapping[str, str] = MappingProxyType({})
+) -> GeneratedOperation:
     """Create a topic that is not there, and write to it."""
     in_the_way = script.cluster.uses_zookeeper and topic.name in script.topics  # its deletion goes on after the answer
     certain = topic.existence is not Existence.DOUBTFUL and not in_the_way
@@ -139,6 +149,7 @@ def _created(rng: random.Random, script: Script, topic: ScriptTopic, title: str)
         topic=topic.name,
         partitions=topic.partitions,
         replicas=topic.replicas,
+        config=dict(config),
     )
     existence = Existence.CERTAIN if how.expect is not None else Existence.DOUBTFUL
     steps: list[Step] = [how.send(request)]

@@ -12,6 +12,7 @@ from fencepost.faults.processes.kill import Kill
 from fencepost.harness.campaign.cluster_spec import MIN_ISR, generate_cluster
 from fencepost.harness.campaign.features import FaultMove
 from fencepost.harness.campaign.operations.administrator import Administrator
+from fencepost.harness.campaign.operations.configurations import ABSENT, ChangeSeveralSettings
 from fencepost.harness.campaign.operations.operation import Operation
 from fencepost.harness.campaign.operations.partitions import (
     AddPartitions,
@@ -19,7 +20,7 @@ from fencepost.harness.campaign.operations.partitions import (
     ElectPreferred,
     Reassign,
 )
-from fencepost.harness.campaign.operations.requests import BROKER, TOPIC
+from fencepost.harness.campaign.operations.requests import BROKER, SET, TOPIC
 from fencepost.harness.campaign.operations.settings import AlterBrokerDefault, AlterMinIsr, AlterSetting
 from fencepost.harness.campaign.operations.topics import CreateHugeTopic, CreateTopic, DeleteTopic, RecreateTopic
 from fencepost.harness.campaign.operations.voters import ChangeVoters
@@ -71,6 +72,35 @@ def test_a_topic_that_is_to_last_is_never_deleted() -> None:
     lasting = {name for name, topic in made.topics.items() if topic.lasting}
     assert lasting > {"t"}
     assert not any(isinstance(step, DeleteTopicProbe) and step.topic in lasting for step in asked(made))
+
+
+def test_a_topic_with_settings_is_created_again_without_them() -> None:
+    left = 0
+    for seed in range(10):
+        made = script("quorum", seed)
+        for _ in range(5):
+            RecreateTopic().add(made)
+        configs: dict[str, list[dict[str, str]]] = {}
+        for step in asked(made):
+            if isinstance(step, CreateTopicProbe):
+                configs.setdefault(step.topic, []).append(step.config)
+        for first, *again in configs.values():
+            assert not any(again)
+            left += bool(first and again)
+    assert left >= 5
+
+
+def test_a_part_is_refused_beside_changes_that_change_something() -> None:
+    refused = 0
+    for seed in range(60):
+        made = script("quorum", seed)
+        ChangeSeveralSettings().add(made)
+        [step, *_] = [each for each in asked(made) if isinstance(each, ApiProbe) and each.api.startswith("incremental")]
+        resources = step.body["resources"]
+        if any(each["resource_name"] == ABSENT for each in resources):
+            assert all(change["config_operation"] == SET for each in resources for change in each["configs"])
+            refused += 1
+    assert refused >= 5
 
 
 def test_what_was_deleted_for_certain_is_not_deleted_again() -> None:
