@@ -18,8 +18,7 @@ from fencepost.harness.campaign.guided import GuidedPlans
 from fencepost.harness.campaign.planner import generate
 from fencepost.harness.plan import Plan
 from fencepost.results.records.files import read_json, write_json
-
-FOLDER = "rounds"
+from fencepost.results.records.survey import ROUNDS_FOLDER
 
 
 @dataclass(frozen=True)
@@ -33,7 +32,7 @@ class Round:
 
     @property
     def file(self) -> Path:
-        return self.folder / FOLDER / f"{self.number:04}.json"
+        return self.folder / ROUNDS_FOLDER / f"{self.number:04}.json"
 
     @property
     def guidance_file(self) -> Path:
@@ -56,7 +55,7 @@ class Round:
 
 def saved_rounds(folder: Path) -> Iterator[tuple[Round, Guidance, list[dict[str, Any]] | None]]:
     """Yield the rounds of a campaign that was begun, with guidance and outcomes; None for one that is not over."""
-    for file in sorted((folder / FOLDER).glob("[0-9][0-9][0-9][0-9].json")):
+    for file in sorted((folder / ROUNDS_FOLDER).glob("[0-9][0-9][0-9][0-9].json")):
         written = read_json(file)
         found = Round(folder, written["round"], tuple(written["numbers"]), frozenset(written["again"]))
         yield found, Guidance.load(found.guidance_file), written["outcomes"]

@@ -31,9 +31,10 @@ from fencepost.harness.reproduction.shrink.side_by_side import TrialsSideBySide
 from fencepost.harness.reproduction.shrink.trials import Count, TrialOutcome
 from fencepost.harness.reproduction.signature import FailureSignature
 from fencepost.results.records.folder import FolderError, RunFolder
+from fencepost.results.records.survey import CAUSES_FOLDER
 from fencepost.results.records.verdict import Verdict
 
-FOLDER, TRIALS = "causes", ".trials"
+TRIALS = ".trials"
 WIDTH = 0.4
 """Width of the 95 % interval at which a rate is known: after 6 runs that all fail, after 21 of which half do."""
 WITHOUT_RESULT = 5
@@ -73,7 +74,7 @@ class SecondQueue:
         groups = self._groups(red)
         if not groups:
             return []
-        (self.folder / FOLDER).mkdir(exist_ok=True)
+        (self.folder / CAUSES_FOLDER).mkdir(exist_ok=True)
         share = max(1, self.slots // len(groups))
         with ThreadPoolExecutor(min(len(groups), self.slots)) as pool:
             rates = dict(
@@ -113,7 +114,7 @@ class SecondQueue:
 
     def _rate(self, name: str, signature: FailureSignature, slots: int) -> Count:
         """Replay a plan until the interval of its rate is narrow, the time is up, or its runs have no result."""
-        if (known := saved_cause(self.folder / FOLDER, name)) is not None:
+        if (known := saved_cause(self.folder / CAUSES_FOLDER, name)) is not None:
             return Count(known.failed, known.runs)
         self.say(f"{name}: replaying {signature}")
         trials = _Trials(self, name, signature)
@@ -132,7 +133,7 @@ class SecondQueue:
 
     def _cause(self, name: str, signature: FailureSignature, plans: tuple[str, ...], rate: Count, slots: int) -> Cause:
         """Shrink the plan of a cause, bundle its run, and write its entry. One that was written before is read."""
-        place = self.folder / FOLDER
+        place = self.folder / CAUSES_FOLDER
         if (known := saved_cause(place, name)) is not None:
             return known
         low, high = wilson(rate.failed, rate.runs)
@@ -160,7 +161,7 @@ class SecondQueue:
             side_by_side.counts[plan_hash(plan)] = Count(cause.failed, cause.runs)
             found = shrink(plan, side_by_side)
         assert found is not None  # it failed often enough
-        file = self.folder / FOLDER / f"{cause.name}.yaml"
+        file = self.folder / CAUSES_FOLDER / f"{cause.name}.yaml"
         file.write_text(dump_plan(found.plan), encoding="utf-8")
         self.say(f"{cause.name}: {len(plan.steps)} steps shrunk to {len(found.plan.steps)} in {found.runs} runs")
         return cause.with_smallest(str(file), found)

@@ -12,6 +12,10 @@ EARLIER_TRENDS_FILE = "trends.html"
 """Files of folders that are not runs: they hold results of mining, the runs of a campaign, the results of a suite."""
 
 
+ROUNDS_FOLDER, CAUSES_FOLDER = "rounds", "causes"
+"""Folders of a campaign on a fleet that are no runs: its rounds, and the causes of what it found."""
+
+
 class FolderState(Enum):
     """The state of a run folder."""
 
@@ -60,8 +64,9 @@ def survey(root: Path) -> Survey:
     """Survey the folders under `root`. Symbolic links are left out, or their targets would count twice."""
     folders: dict[FolderState, list[RunFolder]] = {state: [] for state in FolderState}
     campaigns, suites = [], []
+    no_runs = (ROUNDS_FOLDER, CAUSES_FOLDER) if (root / CAMPAIGN_FILE).exists() else ()
     for path in sorted(root.iterdir()):
-        if path.is_symlink() or not path.is_dir() or path.name.startswith("."):
+        if path.is_symlink() or not path.is_dir() or path.name.startswith(".") or path.name in no_runs:
             continue
         try:
             if (path / CAMPAIGN_FILE).exists():

@@ -17,6 +17,7 @@ from fencepost.harness.campaign.guidance import Guidance
 from fencepost.harness.fleet.fleet import AGAIN, Fleet
 from fencepost.harness.fleet.rounds import Round, saved_rounds
 from fencepost.harness.fleet.task import SCRATCH, Delivered, _deliver, perform, sweep
+from fencepost.results.records.survey import CAUSES_FOLDER
 from fencepost.results.records.verdict import Finding, RunVerdict, Verdict
 from fencepost.results.store.store import Store
 from fencepost.results.store.tables import RUNS
@@ -165,6 +166,12 @@ def test_a_driver_goes_on_where_the_files_say(fleet: Fleet, of: Deliver) -> None
     assert going_on is not None and going_on[0] == begun
     assert [each.number for each in later.outcomes] == list(made.numbers)
     assert later._next == fleet._next
+
+
+def test_rounds_and_causes_are_not_taken_for_runs(fleet: Fleet) -> None:
+    fleet.next_round()
+    (fleet.folder / CAUSES_FOLDER).mkdir()
+    assert list(fleet.publish().aside) == []
 
 
 def test_a_run_that_the_store_did_not_take_keeps_its_folder(fleet: Fleet, of: Deliver) -> None:

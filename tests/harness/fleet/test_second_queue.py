@@ -14,11 +14,12 @@ from threading import Lock
 import pytest
 
 from fencepost.harness.fleet.causes import Sightings, sightings
-from fencepost.harness.fleet.second_queue import FOLDER, SecondQueue, least_to_know, wanted_of_candidates
+from fencepost.harness.fleet.second_queue import SecondQueue, least_to_know, wanted_of_candidates
 from fencepost.harness.fleet.task import Delivered, Task
 from fencepost.harness.plan.file import dump_plan, parse_plan
 from fencepost.harness.plan.injects import InjectStep
 from fencepost.harness.plan.model import Plan
+from fencepost.results.records.survey import CAUSES_FOLDER
 from fencepost.results.records.verdict import Finding, RunVerdict, Verdict
 from fencepost.results.store.store import Store
 from tests.harness.fleet.test_rounds import OF_A_RUN
@@ -97,7 +98,7 @@ def test_a_driver_that_was_killed_runs_nothing_again(
     machine = Machine(copy_run, lambda tried, _: ["ACK-01"])
     second = queue(machine)
     red = of_campaign(machine, second.folder, {"ACK-01": plans()[0]})
-    killed = partial(shutil.rmtree, second.folder / FOLDER)
+    killed = partial(shutil.rmtree, second.folder / CAUSES_FOLDER)
     trials = second.folder / ".trials"
     copied = second.folder.parent / "trials"
 
