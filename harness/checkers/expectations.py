@@ -38,8 +38,10 @@ from fencepost.results.records.journal import Journal
 from fencepost.results.records.verdict import Counterexample, Finding, Verdict
 
 _TIMED_OUT = 7
-_VACANT = frozenset({5, 6, 8, 9, 14, 15, 16, 19, 20, 41, 80, 83})
-"""The errors that say that a role is vacant or moves: of leaders, coordinators and controllers, and too few in sync."""
+_VACANT = frozenset({5, 6, 8, 9, 14, 15, 16, 19, 20, 25, 41, 80, 83})
+"""The errors that say that a role is vacant or moves: of leaders, coordinators and controllers, and too few in sync. A
+member is unknown (25) to a coordinator that has just taken over, if members are kept in memory only, and if it was not
+heard in time."""
 UNREADABLE = "unreadable"
 """The outcome of an answer that may have been the expected one, or one that must never be."""
 NOT_ASKED = "not-asked"

@@ -161,8 +161,8 @@ class _Heard(Effect):
         if self.code == DONE or (self.code == REBALANCES and not self.syncs):
             if self.member in sessions or group.is_open:
                 yield self.after(state)
-        elif self.code != UNKNOWN_MEMBER or group.is_open or sessions.get(self.member, -inf) == -inf:
-            yield state
+        elif self.code != UNKNOWN_MEMBER or self.syncs or group.is_open or sessions.get(self.member, -inf) == -inf:
+            yield state  # a step that claims its SyncGroup says itself what is owed
 
 
 @dataclass(frozen=True)

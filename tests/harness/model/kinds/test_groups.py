@@ -221,6 +221,7 @@ def test_a_classic_member_is_known_for_as_long_as_it_is_owed() -> None:
     begun, end = [join(1, "a", 1), sync(2, "a")], look(90, [], protocol=CLASSIC)
     assert problems([*begun, heartbeat(31, "a", UNKNOWN_MEMBER)], end)
     assert not problems([*begun, heartbeat(32, "a", UNKNOWN_MEMBER)], end)
+    assert not problems([*begun, sync(31, "a", UNKNOWN_MEMBER)], end)
     assert not problems([join(1, "a", 1), heartbeat(2, "a", UNKNOWN_MEMBER)], end)
     unsure = Sent("join_group", join(0, "b", 1).body, 3)
     assert not problems([*begun, unsure, heartbeat(31, "a", UNKNOWN_MEMBER)], end)
