@@ -14,6 +14,7 @@ from fencepost.harness.checkers.topics_at_end import TopicsAtEnd
 from fencepost.harness.plan.model import Plan
 from fencepost.harness.plan.requests.api import ApiProbe
 from fencepost.harness.plan.requests.reassign import ReassignProbe
+from fencepost.harness.plan.steps import Step
 from fencepost.harness.plan.steps.znode import ZnodeStep
 from fencepost.harness.plan.topic_changes import TOPICS
 from fencepost.harness.plan.znodes import REASSIGN
@@ -69,17 +70,22 @@ def fixed_replicas(plan: Plan, topics: TopicsAtEnd) -> Mapping[TopicPartition, t
 def _moved(plan: Plan) -> Iterator[str | TopicPartition | None]:
     """Yield the partitions, or the topics, whose replicas steps change; None if it may be any."""
     for step in plan.steps:
-        if isinstance(step, ReassignProbe):
-            topic, _, number = step.partition.rpartition("-")
-            yield topic, int(number)
-        elif isinstance(step, ApiProbe) and step.api == "alter_partition_reassignments":
-            for each in step.body.get("topics") or ():
-                name = str(each.get("name"))
-                yield None if name.startswith("$") else name
-        elif isinstance(step, ZnodeStep) and step.path.startswith(REASSIGN):
-            yield None
-        elif isinstance(step, ZnodeStep) and step.path.startswith(TOPICS):
-            yield step.path.removeprefix(TOPICS).partition("/")[0]
+        yield from moved_by(step)
+
+
+def moved_by(step: Step) -> Iterator[str | TopicPartition | None]:
+    """Yield the partitions, or the topics, whose replicas a step changes; None if it may be any."""
+    if isinstance(step, ReassignProbe):
+        topic, _, number = step.partition.rpartition("-")
+        yield topic, int(number)
+    elif isinstance(step, ApiProbe) and step.api == "alter_partition_reassignments":
+        for each in step.body.get("topics") or ():
+            name = str(each.get("name"))
+            yield None if name.startswith("$") else name
+    elif isinstance(step, ZnodeStep) and step.path.startswith(REASSIGN):
+        yield None
+    elif isinstance(step, ZnodeStep) and step.path.startswith(TOPICS):
+        yield step.path.removeprefix(TOPICS).partition("/")[0]
 
 
 def _listed(ids: Iterable[int]) -> str:

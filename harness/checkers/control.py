@@ -41,6 +41,11 @@ class PartitionObservation:
     """The epoch of the controller that decided the state, where it is known (in ZooKeeper)."""
     offline: tuple[int, ...] = ()
     """The replicas that a broker lists as offline; the decided state does not have them."""
+    adding: tuple[int, ...] = ()
+    """The replicas that a reassignment under way adds; as `removing`, in the decided state alone."""
+    removing: tuple[int, ...] = ()
+    decision: int = -1
+    """The number of the decision: the version that an ISR change is compared with."""
 
     @property
     def has_epoch(self) -> bool:
@@ -197,4 +202,7 @@ def partition_view(event: Event, life: int) -> PartitionObservation:
         life=life,
         controller_epoch=data.get("controller_epoch", -1),
         offline=tuple(data.get("offline", ())),
+        adding=tuple(data.get("adding", ())),
+        removing=tuple(data.get("removing", ())),
+        decision=data.get("version", data["leader_epoch"]),
     )

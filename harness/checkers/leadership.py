@@ -19,11 +19,15 @@ from fencepost.harness.checkers.control import (
     TopicPartition,
     named_observer,
 )
+from fencepost.harness.checkers.topics_at_end import TopicsAtEnd
 from fencepost.harness.plan.dialect import Dialect
 from fencepost.results.records.verdict import Basis, Finding
 
 ONE_LEADER = Check("one-leader", "A leader epoch had two leaders", "ISR-01", Basis.PRESENCE)
 EPOCHS_GROW = Check("leader-epochs-grow", "A leader epoch went back", "ISR-02", Basis.PRESENCE)
+EPOCHS_OUTLIVE = Check(
+    "epochs-outlive-topics", "A topic made again began at an earlier leader epoch", "D631-17", Basis.PRESENCE
+)
 LAWFUL_ISR = Check("lawful-isr", "An ISR held an unassigned replica, or lacked its leader", "ISR-03", Basis.PRESENCE)
 ONE_CONTROLLER = Check("one-controller", "A controller epoch had two active controllers", "CTRL-01", Basis.PRESENCE)
 ONE_CONTROLLER_IN_ZOOKEEPER = replace(ONE_CONTROLLER, requirement="INT-01", also=(ONE_CONTROLLER.requirement,))
@@ -83,6 +87,53 @@ def leader_epochs_grow(control: ControlHistory) -> Finding:
         ],
         at=after.t,
     )
+
+
+@checker(EPOCHS_OUTLIVE, rank=71, needs=[Need.DECISIONS], rests_on=["state:partition"])
+def epochs_outlive_topics(
+    control: ControlHistory, topics: TopicsAtEnd, dialect: Dialect = Dialect.KIP_631
+) -> list[Finding]:
+    """Judge, on the draft, that a topic made again under a name begins above the decided epochs of the earlier ones.
+
+    Other designs begin with 0 again: their clients tell the topics apart by their ids.
+    """
+    if dialect is not Dialect.KIP_631:
+        return []
+    highest: dict[str, PartitionObservation] = {}
+    begun: set[tuple[TopicPartition, int]] = set()
+    rows: list[tuple[PartitionObservation, PartitionObservation]] = []
+    earlier: dict[tuple[str, int], PartitionObservation] = {}
+    judged = 0
+    for view in control.partitions:
+        topic = view.partition[0]
+        if view.observer != DECIDED or not view.has_epoch:
+            continue
+        known = highest.get(topic)
+        if known is not None and known.life < view.life:
+            earlier.setdefault((topic, view.life), known)
+        before = earlier.get((topic, view.life))
+        if before is not None and (view.partition, view.life) not in begun:
+            judged += 1
+            if view.leader_epoch <= before.leader_epoch:
+                rows.append((before, view))
+        begun.add((view.partition, view.life))
+        if known is None or view.leader_epoch > known.leader_epoch:
+            highest[topic] = view
+    if not rows:
+        return [EPOCHS_OUTLIVE.held(judged, f"Each of {judged} partitions of topics made again began at a new epoch.")]
+    if topics.forgotten_by:
+        return [EPOCHS_OUTLIVE.unjudged(f"The fault {topics.forgotten_by} took away what a voter had decided.")]
+    first, then = rows[0]
+    return [
+        EPOCHS_OUTLIVE.broken(
+            judged,
+            f"{_name(then)} of a topic made again began at leader epoch {then.leader_epoch} at {then.t:.2f} s; "
+            f"{_name(first)} of the earlier topic had reached {first.leader_epoch}.",
+            ("partition", "begins at leader epoch", "at", "earlier partition", "leader epoch", "at"),
+            [(_name(b), b.leader_epoch, f"{b.t:.2f} s", _name(a), a.leader_epoch, f"{a.t:.2f} s") for a, b in rows],
+            at=then.t,
+        )
+    ]
 
 
 @checker(

@@ -35,7 +35,7 @@ def too_few_alive(plan: Plan, journal: Journal, history: History, topics: Topics
     """Judge each answer to a send while too few replicas ran. Linear in sends, times the starts of a broker."""
     needed = dict(_needed(plan))
     replicas = {at: ids for at, ids in fixed_replicas(plan, topics).items() if at[0] in needed}
-    lives = _lives(plan, journal)
+    lives = read_lives(plan, journal)
     judged, rows, first = 0, [], inf
     for send in history.sends:
         if send.acks != "all" or send.completed is None or send.partition is None:
@@ -80,7 +80,7 @@ def _changed(plan: Plan) -> Iterator[str | None]:
             yield None
 
 
-def _lives(plan: Plan, journal: Journal) -> Lives:
+def read_lives(plan: Plan, journal: Journal) -> Lives:
     """Return the times from the intent of a start to the end of the process, by broker id; a duplicate counts, too."""
     found: dict[int, list[tuple[float, float]]] = defaultdict(list)
     for node in plan.topology.nodes:

@@ -120,6 +120,8 @@ def _partition(partition: PartitionView | PartitionEntry, topic_id: str | None) 
         return {**data, "offline": list(partition.offline)} if partition.offline else data
     if partition.controller_epoch >= 0:
         data |= {"version": partition.version, "controller_epoch": partition.controller_epoch}
+    elif partition.version != partition.leader_epoch:
+        data |= {"version": partition.version}
     if partition.adding or partition.removing:
         data |= {"adding": list(partition.adding), "removing": list(partition.removing)}
     return {**data, "offset": partition.offset}

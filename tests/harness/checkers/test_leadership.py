@@ -1,5 +1,14 @@
+import pytest
+
 from fencepost.harness.checkers.control import read_control
-from fencepost.harness.checkers.leadership import lawful_isr, leader_epochs_grow, one_controller, one_leader
+from fencepost.harness.checkers.leadership import (
+    epochs_outlive_topics,
+    lawful_isr,
+    leader_epochs_grow,
+    one_controller,
+    one_leader,
+)
+from fencepost.harness.checkers.topics_at_end import TopicsAtEnd
 from fencepost.harness.plan.dialect import Dialect
 from fencepost.results.records.verdict import Verdict
 from tests.harness.checkers.journal_builder import JournalBuilder
@@ -154,3 +163,38 @@ def test_views_of_other_things_and_deletions_that_a_broker_reports_change_no_his
     control = read_control(builder.journal())
     assert (len(control.partitions), control.deleted) == (2, frozenset())
     assert {view.life for view in control.partitions} == {0}
+
+
+def made_again(*states: tuple[str, int, int]) -> JournalBuilder:
+    """The decided states of partitions: the topic's id, the number, the leader epoch."""
+    builder = JournalBuilder()
+    for id, number, epoch in states:
+        data = {"what": "partition", "topic": "t", "partition": number, "leader": 4, "leader_epoch": epoch, "isr": [4]}
+        builder.event("state", "log", "seen", data | {"topic_id": id})
+    return builder
+
+
+@pytest.mark.requirement("D631-17")
+@pytest.mark.parametrize("begins", [0, 2, 3])
+def test_a_topic_made_again_that_begins_at_an_earlier_epoch_is_seen(begins: int) -> None:
+    control = read_control(made_again(("a", 0, 1), ("a", 1, 3), ("b", 0, 4), ("b", 1, begins), ("b", 1, 9)).journal())
+    [finding] = epochs_outlive_topics(control, TopicsAtEnd())
+    assert (finding.verdict, finding.evidence["judged"], finding.evidence["wrong"]) == (Verdict.VIOLATION, 2, 1)
+    assert f"t-1 of a topic made again began at leader epoch {begins}" in finding.message
+    assert "t-1 of the earlier topic had reached 3" in finding.message
+    [finding] = epochs_outlive_topics(control, TopicsAtEnd(forgotten_by="wiped"))
+    assert finding.verdict is Verdict.INCONCLUSIVE
+
+
+def test_a_topic_made_again_begins_above_the_earlier_epochs_on_the_draft_alone() -> None:
+    control = read_control(made_again(("a", 0, 3), ("b", 0, 4), ("b", 1, 4), ("b", 0, 6), ("c", 0, 7)).journal())
+    [finding] = epochs_outlive_topics(control, TopicsAtEnd())
+    assert (finding.verdict, finding.evidence["judged"]) == (Verdict.PASS, 3)
+    anew = read_control(made_again(("a", 0, 3), ("b", 0, 0)).journal())
+    assert epochs_outlive_topics(anew, TopicsAtEnd(), Dialect.KRAFT) == []
+
+
+def test_leader_epochs_of_another_topic_are_none_to_compare() -> None:
+    builder = JournalBuilder().partition(4, 7, [4], seen_by="").partition(4, 0, [4], seen_by="", topic="u")
+    [finding] = epochs_outlive_topics(read_control(builder.journal()), TopicsAtEnd())
+    assert (finding.verdict, finding.evidence["judged"]) == (Verdict.PASS, 0)
