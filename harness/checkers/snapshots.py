@@ -10,6 +10,7 @@ committed log ended when it was begun. A fault that took such files away leaves 
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 from math import inf
 from pathlib import Path
 from typing import Final
@@ -24,8 +25,8 @@ from fencepost.results.records.verdict import Basis, Finding
 
 GO_ON: Final = Check("snapshots-go-on", "No controller made the next snapshot of the metadata", "K631-25", Basis.FAULT)
 MAX_LAG: Final = "metadata.snapshot.max.lag.records"
-WITHIN: Final = 16.0
-"""Seconds in which a snapshot is made for certain. Twice 6.5 of them wait for a controller that may be gone."""
+WITHIN: Final = 12.0
+"""Seconds in which one is made for certain: 6.5 for a controller that may be gone, a heartbeat of 2, and some more."""
 _HEARTBEAT: Final = 2.0
 _FILES: Final = "*/__kafka_metadata-0/*-*.checkpoint"
 
@@ -36,7 +37,8 @@ def snapshots_go_on(plan: Plan, nodes: Path, stability: Stability, topics: Topic
 
     Linear in the disturbances, times the seconds of the run.
     """
-    setting = plan.settings.of(controller=True, broker=False).get(MAX_LAG, "")
+    settings = plan.settings.of(controller=True, broker=False) if plan.settings else {}
+    setting = settings.get(MAX_LAG) or ""
     if stability.dialect is not Dialect.KIP_631 or not setting.isdigit() or topics.forgotten_by:
         return []
     controllers = [node.name for node in plan.topology.nodes if "controller" in node.roles]
@@ -48,16 +50,16 @@ def snapshots_go_on(plan: Plan, nodes: Path, stability: Stability, topics: Topic
         if not event.node and "offset" in event.data
     ]
     due = min((t for t, offset in offsets if offset + 1 - newest >= 2 * int(setting)), default=inf)
-    quiet = next(_quiet(stability, controllers, due), None)
+    quiet = next(_quiet(replace(stability, requests_disturb=False), controllers, due), None)
     if quiet is None:
-        return [GO_ON.held(newest > 0, f"Controllers made snapshots; the newest ends at offset {newest}.")]
+        return [GO_ON.held(int(newest > 0), f"Controllers made snapshots; the newest ends at offset {newest}.")]
     last = max(offset for _, offset in offsets)
     return [
         GO_ON.broken(
             1,
-            f"The newest snapshot of any controller ends at offset {newest}, and the log had {2 * int(setting)} records "
-            f"more at {due:.2f} s. None was made, although nothing disturbed the active controller and a majority for "
-            f"{WITHIN:g} s from {quiet:.2f} s on.",
+            f"The newest snapshot of any controller ends at offset {newest}, and at {due:.2f} s the log was "
+            f"{2 * int(setting)} records ahead. None was made, although nothing disturbed the active controller and a "
+            f"majority for {WITHIN:g} s from {quiet:.2f} s on.",
             ("controller", "its newest snapshot ends at", "last record seen", MAX_LAG),
             [(name, end, last, setting) for name, end in ends.items()],
             at=quiet + WITHIN,
@@ -72,11 +74,15 @@ def _ends(node: Path) -> Iterator[int]:
 
 def _quiet(stability: Stability, controllers: list[str], due: float) -> Iterator[float]:
     """Yield the begin of each time of `WITHIN` in which nothing kept controllers from a snapshot; some may be dead."""
+    deaths = [
+        event.t for event in stability.journal.of("node", "exited", "killed", "stopped") if event.id in controllers
+    ]
     begin = max(due, stability.disturbances.begun)
     while (end := begin + WITHIN) <= stability.journal.duration:
         active = stability.controllers(begin, end)
         if (
             len(active) == 1
+            and not any(begin <= death <= end for death in deaths)
             and not any(stability.disturbances.of_node(each, begin, end, fatal=False) for each in controllers)
             and stability.holds_majority(active[0], begin, end)
             and not stability.disturbances.of_processors(controllers, begin, end, _HEARTBEAT)
