@@ -47,9 +47,9 @@ def moves_wait(
     rows, judged = [], 0
     for views in _by_life(control).values():
         for place, needed in _ends(views, dialect):
-            lacking = needed - set(views[place].isr)
-            out = {each for each in lacking if was_out(views[: place + 1], each)}
-            judged += not lacking or bool(out)
+            missing = needed - set(views[place].isr)
+            out = {each for each in missing if was_out(views[: place + 1], each)}
+            judged += not missing or bool(out)
             if out:
                 before, after = views[place - 1 : place + 1]
                 where, ids = (
