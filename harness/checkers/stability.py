@@ -24,6 +24,7 @@ from fencepost.harness.checkers.disturbances import Disturbances
 from fencepost.harness.checkers.voters import voters_change
 from fencepost.harness.plan.dialect import Dialect
 from fencepost.harness.plan.model import Plan
+from fencepost.harness.plan.requests.api import ApiProbe
 from fencepost.results.records.events import Event
 from fencepost.results.records.journal import Journal
 from fencepost.results.records.verdict import Basis, Finding
@@ -54,6 +55,22 @@ class Stability:
     @cached_property
     def disturbances(self) -> Disturbances:
         return Disturbances(self.plan, self.journal, self.requests_disturb)
+
+    @cached_property
+    def elected(self) -> frozenset[TopicPartition] | None:
+        """Return the partitions that the plan has elected preferred leaders for; None if they may be any.
+
+        The controller of the draft elects them on request only (D631-71), and those that the request names (KIP-460).
+        """
+        if self.dialect is not Dialect.KIP_631:
+            return None
+        bodies = [step.body for step in self.plan.steps if isinstance(step, ApiProbe) and step.api == "elect_leaders"]
+        named = [each.get("topic_partitions") for each in bodies]
+        if None in named:
+            return None
+        return frozenset(
+            (each["topic"], number) for topics in named for each in topics for number in each["partitions"]
+        )
 
     @property
     def quorum_seconds(self) -> float:
@@ -228,7 +245,10 @@ def brokers_stay(stability: Stability) -> Finding:
     LEADERS_STAY, rank=76, needs=[Need.DECISIONS], every_run=True, rests_on=["state:controller", "state:partition"]
 )
 def leaders_stay(stability: Stability) -> Finding:
-    """Judge that a leader that is left alone goes on leading, but for making way for the preferred replica."""
+    """Judge that a leader that is left alone goes on leading, but for making way for the preferred replica.
+
+    The leader of the draft does so only if an election of its partition was asked for.
+    """
     judged, rows, first = 0, list[tuple[object, ...]](), list[float]()
     for before, after in _moves(stability):
         if after.t <= stability.disturbances.begun or before.leader not in stability.names:
@@ -266,7 +286,7 @@ def _is_balanced(stability: Stability, before: PartitionObservation, after: Part
     """
     preferred = next(iter(after.replicas or ()), None)
     if preferred is None or after.leader == preferred:
-        return preferred is not None
+        return preferred is not None and (stability.elected is None or after.partition in stability.elected)
     if stability.dialect.has_controllers or preferred == before.leader or preferred not in before.isr:
         return False
     return preferred in stability.names and not stability.is_left_alone(stability.names[preferred], after.t)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import random
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from fencepost.harness.campaign.operations.operation import GeneratedOperation, Operation, asked, short, written
 from fencepost.harness.campaign.topics import Existence
@@ -23,6 +23,8 @@ if TYPE_CHECKING:
     from fencepost.harness.campaign.script import Script
 
 PREFERRED = 0
+NAMED = 0.6
+"""The fraction of elections of one partition: the others may not move for it."""
 BY_ZNODE = 0.5
 """The fraction of administrators that write znodes, where the design has them beside the requests."""
 
@@ -113,10 +115,18 @@ class ElectPreferred(Operation):
             step: Step = tolerant(elect_preferred(name, *script.cluster.partitions))
         else:
             # Leaders that elect among themselves give way in their own time, which is no error of theirs.
-            how = asked(rng, script, certain=script.cluster.target.dialect is not Dialect.LEADER_DRIVEN)
-            body = {"election_type": PREFERRED, "topic_partitions": None, "timeout": how.timeout_ms}
+            # One that is named may have its preferred leader, which is an error (84).
+            named = _named(rng.choice(script.cluster.partitions)) if rng.random() < NAMED else None
+            certain = named is None and script.cluster.target.dialect is not Dialect.LEADER_DRIVEN
+            how = asked(rng, script, certain=certain)
+            body = {"election_type": PREFERRED, "topic_partitions": named, "timeout": how.timeout_ms}
             step = how.send(ApiProbe(as_=name, node=how.node, api="elect_leaders", body=body))
         return GeneratedOperation(title, (step,), unsettles=True)
+
+
+def _named(partition: str) -> list[dict[str, Any]]:
+    topic, _, number = partition.rpartition("-")
+    return [{"topic": topic, "partitions": [int(number)]}]
 
 
 def _moved(rng: random.Random, old: Sequence[str], brokers: Sequence[str]) -> list[str]:

@@ -235,6 +235,16 @@ def test_voters_of_files_do_not_change() -> None:
     assert {plan.level for plan in changing} == {"dynamic"}
 
 
+def test_the_preferred_leader_of_one_partition_is_elected_and_of_all() -> None:
+    made = script("quorum")
+    for _ in range(20):
+        ElectPreferred().add(made)
+    named = [step.body["topic_partitions"] for step in asked(made) if isinstance(step, ApiProbe)]
+    assert {each and sum(len(topic["partitions"]) for topic in each) for each in named} == {None, 1}
+    ones = [step for step in asked(made) if isinstance(step, ApiProbe) and step.body["topic_partitions"]]
+    assert not any(step.expect for step in ones)
+
+
 def test_partitions_are_only_ever_added() -> None:
     made, counts = script("apache-kafka"), dict[str, int]()
     for topic in made.cluster.topics:

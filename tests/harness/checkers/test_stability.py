@@ -248,6 +248,32 @@ def test_the_preferred_leader_may_take_over_also_by_way_of_no_leader() -> None:
     assert others == []
 
 
+def election(topics: list[dict[str, Any]] | None) -> dict[str, Any]:
+    body = {"election_type": 0, "topic_partitions": topics, "timeout": 1000}
+    return {"do": "probe", "request": "api", "node": "node-4", "api": "elect_leaders", "body": body}
+
+
+@pytest.mark.parametrize(
+    ("dialect", "elections", "verdict"),
+    [
+        (Dialect.KIP_631, [], Verdict.VIOLATION),
+        (Dialect.KIP_631, [[{"topic": "t", "partitions": [1, 2]}]], Verdict.VIOLATION),
+        (Dialect.KIP_631, [[{"topic": "u", "partitions": [0]}]], Verdict.VIOLATION),
+        (Dialect.KIP_631, [[{"topic": "t", "partitions": [1, 0]}]], Verdict.PASS),
+        (Dialect.KIP_631, [None, [{"topic": "t", "partitions": [1]}]], Verdict.PASS),
+        (Dialect.KRAFT, [[{"topic": "t", "partitions": [1]}]], Verdict.PASS),
+    ],
+)
+def test_the_preferred_leader_of_the_draft_takes_over_where_its_partition_is_elected(
+    dialect: Dialect, elections: list[list[dict[str, Any]] | None], verdict: Verdict
+) -> None:
+    asked = cluster(tuple(map(election, elections)))
+    builder = JournalBuilder().controller(1, 3).partition(5, 1, [4, 5, 6], seen_by="", replicas=[4, 5, 6])
+    builder.at(1.0).event("step", "work", "begin", {"do": "workload"}).at(12.0)
+    back = builder.partition(4, 2, [4, 5, 6], seen_by="", replicas=[4, 5, 6])
+    assert leaders_stay(of(back, asked, dialect)).verdict is verdict
+
+
 @pytest.mark.parametrize(
     ("dialect", "isr", "disturbed", "verdict"),
     [
