@@ -170,11 +170,12 @@ class Right:
 
 READ, WRITE, DELETE, ALTER, ALTER_CONFIGS = 3, 4, 6, 7, 11
 CHANGES = (
+    Right(TRANSACTIONAL_ID, WRITE),
     *(Right(TOPIC, each) for each in (WRITE, DELETE, ALTER, ALTER_CONFIGS)),
     *(Right(GROUP, each) for each in (READ, DELETE)),
-    Right(TRANSACTIONAL_ID, WRITE),
 )
-"""The rights to change something: groups are read by members and commits."""
+"""The rights to change something: groups are read by members and commits. A refusal by the last one shows that all are
+denied; that of a transactional id does not, since designs without transactions refuse it anyway."""
 TO_READ = Right(TOPIC, READ)
 """The right that the harness needs, too, to read everything at the end."""
 TOPIC_DENIED, GROUP_DENIED, TRANSACTIONAL_ID_DENIED = 29, 30, 53
@@ -278,7 +279,7 @@ def refusals_of(name: str, id: str) -> Iterator[Refusal]:
     whole = {"resource_type": TOPIC, "resource_name": name, "configs": [{"name": "retention.ms", "value": "3600000"}]}
     grown = {"name": name, "count": 3, "assignments": None}
     producer = {"transactional_id": name, "producer_id": 0, "producer_epoch": 0}
-    to_write, to_delete, to_alter, to_alter_configs, to_commit, to_delete_group, to_produce = CHANGES
+    to_produce, to_write, to_delete, to_alter, to_alter_configs, to_commit, to_delete_group = CHANGES
     yield Refusal("produce", _written(name), to_write, 9, repeatable=True)
     yield Refusal("delete_records", _truncated(name), to_delete, repeatable=True)
     for repeatable in (False, True):
