@@ -10,6 +10,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import combinations
+from typing import Any
 
 from fencepost.harness.checkers.check import Check
 from fencepost.harness.checkers.checker import Need, checker
@@ -64,13 +65,12 @@ class Stability:
         """
         if self.dialect is not Dialect.KIP_631:
             return None
-        bodies = [step.body for step in self.plan.steps if isinstance(step, ApiProbe) and step.api == "elect_leaders"]
-        named = [each.get("topic_partitions") for each in bodies]
+        steps = (step for step in self.plan.steps if isinstance(step, ApiProbe) and step.api == "elect_leaders")
+        named: list[list[dict[str, Any]] | None] = [step.body.get("topic_partitions") for step in steps]
         if None in named:
             return None
-        return frozenset(
-            (each["topic"], number) for topics in named for each in topics for number in each["partitions"]
-        )
+        topics = (topic for each in named for topic in each or ())
+        return frozenset((topic["topic"], number) for topic in topics for number in topic["partitions"])
 
     @property
     def quorum_seconds(self) -> float:
