@@ -3,14 +3,14 @@
 import threading
 import time
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
 from dataclasses import dataclass
+from functools import partial
 from itertools import count
 
 from confluent_kafka import OFFSET_BEGINNING, Consumer, KafkaError, KafkaException, Message, TopicPartition
 
-from fencepost.harness.calls import named
+from fencepost.harness.calls import MARGIN_SECONDS, Activity, named
 from fencepost.harness.checkers import control
 from fencepost.harness.checkers.history import value_of
 from fencepost.harness.clients.settings import ClientSettings
@@ -90,14 +90,25 @@ class Reader:
     def ends(self) -> dict[control.TopicPartition, tuple[int, int]]:
         """First offset and end (exclusive) of each partition, asked of the leaders. Raises KafkaException.
 
-        A question takes 0.1 s in the library, whatever the broker does, so that they are asked side by side.
+        A question takes 0.1 s in the library, whatever the broker does, so that several are under way at a time.
         """
+        parts = [self._partitions[place::QUESTIONS] for place in range(min(QUESTIONS, len(self._partitions)))]
+        questions = 2 * (len(self._partitions) / QUESTIONS + 1)
+        deadline = time.monotonic() + questions * METADATA_SECONDS + MARGIN_SECONDS
+        asked = [Activity(f"the questions of {self._name}", partial(self._ends_of, part)) for part in parts]
+        found: dict[control.TopicPartition, tuple[int, int]] = {}
+        failed: list[KafkaException] = []
+        for each in asked:  # all of them end before the client is closed
+            try:
+                found.update(each.result(deadline))
+            except KafkaException as error:
+                failed.append(error)
+        if failed:
+            raise failed[0]
+        return {at: found[at] for at in self._partitions}
 
-        def ask(at: control.TopicPartition) -> tuple[int, int]:
-            return self._asking.get_watermark_offsets(TopicPartition(*at), METADATA_SECONDS)
-
-        with ThreadPoolExecutor(QUESTIONS) as pool:
-            return dict(zip(self._partitions, pool.map(ask, self._partitions), strict=True))
+    def _ends_of(self, partitions: Sequence[control.TopicPartition]) -> dict[control.TopicPartition, tuple[int, int]]:
+        return {at: self._asking.get_watermark_offsets(TopicPartition(*at), METADATA_SECONDS) for at in partitions}
 
     def positions(self) -> dict[control.TopicPartition, int]:
         """The next offset of each partition; negative before its first record.
