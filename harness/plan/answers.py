@@ -15,7 +15,7 @@ class ProbeOutcome(StrEnum):
 
     SERVED = "served"
     REFUSED = "refused"
-    """Answered with an error, or the node refused the login or ended the connection in place of an answer."""
+    """Answered with an error, or the node refused the login or the connection, or ended this in place of an answer."""
     DIFFERENT = "different"
     """Answered without an error, but a value of the response is not the one that the plan names."""
     UNANSWERED = "unanswered"
@@ -24,7 +24,7 @@ class ProbeOutcome(StrEnum):
     AWAITED = "awaited"
     """Not yet the expected outcome. The request is repeated until the probe's deadline; this one judges nothing."""
     ABSENT = "absent"
-    """The node's process did not run, or was not reached, so no request was sent: judges nothing."""
+    """The node's process did not run, or a secured one was not reached, so no request was sent: judges nothing."""
     NOT_ASKED = "not-asked"
     """The release has no such request, or none in a version that asks this, so no request was sent: judges nothing."""
     MISDIRECTED = "misdirected"

@@ -172,8 +172,9 @@ class Prober:
             return ProbeAnswer(ProbeOutcome.NOT_ASKED, None, {"reason": f"{node} {error.reason}"})
         except Unanswered as error:
             return ProbeAnswer(ProbeOutcome.UNANSWERED, None, {"reason": str(error)})
-        except NotReached as error:
-            return ProbeAnswer(ProbeOutcome.ABSENT, None, {"reason": str(error)})
+        except NotReached as error:  # a node that runs and opens no door serves nothing, and refuses no login either
+            closed = self._runs(node) and not self._context.plan.secured.secures
+            return ProbeAnswer(ProbeOutcome.REFUSED if closed else ProbeOutcome.ABSENT, None, {"reason": str(error)})
         except Closed as error:  # a connection that ends with its node is no refusal: the request may have been served
             outcome = ProbeOutcome.REFUSED if self._runs(node) else ProbeOutcome.UNANSWERED
             return ProbeAnswer(outcome, None, {"reason": str(error)})

@@ -17,7 +17,7 @@ from fencepost.harness.plan.requests.api import ApiProbe
 from fencepost.harness.plan.requests.metrics import MetricsProbe
 from fencepost.harness.wire.no_answer import Closed, NoAnswer, NotReached, Refused
 from fencepost.results.records.journal import read_journal
-from tests.harness.engine.still_context import healthy, still_context
+from tests.harness.engine.still_context import PLAN, healthy, still_context
 
 
 def test_a_probe_that_is_not_over_in_the_time_of_the_run_is_no_failure_of_the_harness(
@@ -59,13 +59,14 @@ def test_an_answer_that_must_never_be_is_not_waited_out(
 @pytest.mark.parametrize(
     ("met", "runs_on", "phase", "outcome"),
     [
-        (NotReached("no connection"), True, "info", "absent"),
+        (NotReached("no connection"), True, "fail", "refused"),
+        (NotReached("no connection"), False, "info", "absent"),
         (Closed("ended"), True, "fail", "refused"),
         (Closed("ended"), False, "info", "unanswered"),
         (Refused("no login"), True, "fail", "refused"),
     ],
 )
-def test_only_a_node_that_was_reached_and_runs_on_has_refused(
+def test_a_node_that_runs_on_has_refused_what_it_ends_or_lets_not_in(
     met: NoAnswer, runs_on: bool, phase: str, outcome: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     context = still_context(tmp_path, healthy())
@@ -81,6 +82,22 @@ def test_only_a_node_that_was_reached_and_runs_on_has_refused(
     context.journal.close()
     [end] = read_journal(tmp_path / "journal.jsonl").of("op", "ok", "fail", "info")
     assert (end.phase, end.data["outcome"]) == (phase, outcome)
+
+
+def test_a_secured_node_that_was_not_reached_has_refused_no_login(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    context = still_context(tmp_path, healthy(), plan=PLAN.model_copy(update={"security": "tls-scram"}))
+
+    def ask(probe: MetricsProbe, run: object) -> ProbeAnswer:
+        raise NotReached("no connection")
+
+    monkeypatch.setattr(MetricsProbe, "ask", ask)
+    with Prober(context) as prober:
+        prober.run(MetricsProbe(node="node-4"), "ask")
+    context.journal.close()
+    [end] = read_journal(tmp_path / "journal.jsonl").of("op", "ok", "fail", "info")
+    assert (end.phase, end.data["outcome"]) == ("info", "absent")
 
 
 @pytest.mark.parametrize(("redirects", "asked"), [(True, ["node-4", "node-5"]), (False, ["node-4"])])
