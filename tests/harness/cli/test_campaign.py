@@ -3,17 +3,12 @@
 from __future__ import annotations
 
 import json
-from itertools import count
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from fencepost.harness.campaign.planner import generate
 from fencepost.harness.plan import load_plan
-from fencepost.harness.plan.injects import InjectStep
-from fencepost.harness.plan.model import Plan
-from fencepost.harness.plan.steps.hold import Hold
 from fencepost.harness.targets.registry import VARIABLE as TARGETS
 from fencepost.results.records.folder import Manifest, RunFolder
 from fencepost.results.records.verdict import RunVerdict, Verdict
@@ -30,31 +25,16 @@ capabilities: [links, kill]
 from a seed."""
 
 
-FEW = 120
-SUDDEN = ("cut", "blackhole")
-
-
 @pytest.mark.integration
 def test_a_random_plan_passes_on_healthy_nodes_and_is_red_on_nodes_with_a_planted_defect(
     fencepost: Fencepost, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """The plan cuts leaders from all other nodes. With the defect it acknowledges what they do not have."""
+    """The plan kills a leader, then its followers. With the defect it acknowledges what they do not have."""
     for left_in_this_process in (VARIABLE, TARGETS):
         monkeypatch.setenv(left_in_this_process, "")
     target = tmp_path / "without-disks.yaml"
     target.write_text(LINKS_AND_KILL)
-    one = [
-        "campaign",
-        str(target),
-        "--plans",
-        "1",
-        "--seed",
-        str(seed_that_cuts_a_leader_off(target)),
-        "--workers",
-        "1",
-        "--runs",
-        str(tmp_path),
-    ]
+    one = ["campaign", str(target), "--plans", "1", "--seed", "501", "--workers", "1", "--runs", str(tmp_path)]
     written, folder = one_plan(fencepost(*one, "--json"))
     assert (written["verdict"], written["exit_code"]) == ("pass", 0), written["outcomes"][0]["headline"]
     assert {row["fault"] for row in written["coverage"]}
@@ -64,19 +44,6 @@ def test_a_random_plan_passes_on_healthy_nodes_and_is_red_on_nodes_with_a_plante
     assert written["outcomes"][0]["planted_defect"] == "acknowledged_before_isr"
     assert Manifest.load(folder.manifest).planted_nodes["node-4"] == "acknowledged_before_isr"
     assert "ACK-01" in {each.requirement for each in RunVerdict.load(folder.verdict).of(Verdict.VIOLATION)}
-
-
-def seed_that_cuts_a_leader_off(target: Path) -> int:
-    """Return the first seed whose plan, not too long, begins by cutting a leader from all other nodes for a while."""
-
-    def cuts(plan: Plan) -> bool:
-        first = next((step for step in plan.steps if isinstance(step, InjectStep)), None)
-        alone = getattr(first, "from_", None) == ("brokers", "controllers") and getattr(first, "how", "") in SUDDEN
-        holds = (step.ms for step in plan.steps if isinstance(step, Hold) and step.after == "fault-1.proven")
-        held = max(holds, default=0) > plan.timing.lease_ms * 1.4  # another one leads, without what it had not got
-        return alone and held and plan.title.startswith("leader:") and len(plan.steps) < FEW
-
-    return next(seed for seed in count(1) if cuts(generate(str(target), "process", seed)))
 
 
 def one_plan(done: Done) -> tuple[dict[str, Any], RunFolder]:
