@@ -52,11 +52,8 @@ def moves_wait(
             judged += not missing or bool(out)
             if out:
                 before, after = views[place - 1 : place + 1]
-                where, ids = (
-                    "-".join(map(str, after.partition)),
-                    (before.replicas or (), after.replicas or (), after.isr),
-                )
-                rows.append((where, *map(_listed, (*ids, sorted(out))), f"{after.t:.2f} s"))
+                ids = before.replicas or (), after.replicas or (), after.isr, sorted(out)
+                rows.append(("-".join(map(str, after.partition)), *map(_listed, ids), f"{after.t:.2f} s"))
     if not rows:
         return MOVES_WAIT.held(judged, f"Each of {judged} reassignments ended with its replicas in sync.")
     if topics.forgotten_by:
