@@ -14,7 +14,6 @@ from fencepost.harness.campaign.operations.coordination import COORDINATOR, GROU
 from fencepost.harness.campaign.operations.operation import GeneratedOperation, Operation
 from fencepost.harness.campaign.operations.requests import any_broker, api, must
 from fencepost.harness.campaign.settling import restarted
-from fencepost.harness.campaign.topics import Existence
 from fencepost.harness.plan.base import ExpectOutcome
 from fencepost.harness.plan.requests.api import ApiProbe
 from fencepost.harness.plan.steps import Step
@@ -82,8 +81,8 @@ class _Client:
         self._rng = rng
         self._script = script
         self._group = f"{script.name('limits-of')}-".ljust(rng.choice(LENGTHS), "g")
-        there = [each for each in script.topics.values() if each.existence is Existence.CERTAIN and each.lasting]
-        self._topic = rng.choice([each for each in there if each.partitions > 1] or there)
+        there = script.cluster.topics  # of others it is not certain which partitions they have
+        self._topic = rng.choice([each for each in there if len(each.assignments) > 1] or there)
         self._last: dict[str, Any] | None = None
 
     def find(self) -> ApiProbe:
@@ -117,6 +116,7 @@ class _Client:
 
     def _commit(self, offset: int, length: int, count: int = 1) -> dict[str, Any]:
         """Return a commit for so many partitions, or for all if the topic has fewer."""
+        there = len(self._topic.assignments)
         partitions = [
             {
                 "partition_index": number,
@@ -124,7 +124,7 @@ class _Client:
                 "committed_leader_epoch": self._rng.choice(EPOCHS),
                 "committed_metadata": "m" * length,
             }
-            for number in self._rng.sample(range(self._topic.partitions), min(count, self._topic.partitions))
+            for number in self._rng.sample(range(there), min(count, there))
         ]
         topics = [{"name": self._topic.name, "partitions": partitions}]
         return {"group_id": self._group, "generation_id_or_member_epoch": -1, "member_id": "", "topics": topics}
