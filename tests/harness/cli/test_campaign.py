@@ -29,12 +29,12 @@ from a seed."""
 def test_a_random_plan_passes_on_healthy_nodes_and_is_red_on_nodes_with_a_planted_defect(
     fencepost: Fencepost, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """The plan kills a leader, then its followers. With the defect it acknowledges what they do not have."""
+    """The plan cuts brokers off, of which some lead. With the defect they acknowledge what no other one has."""
     for left_in_this_process in (VARIABLE, TARGETS):
         monkeypatch.setenv(left_in_this_process, "")
     target = tmp_path / "without-disks.yaml"
     target.write_text(LINKS_AND_KILL)
-    one = ["campaign", str(target), "--plans", "1", "--seed", "501", "--workers", "1", "--runs", str(tmp_path)]
+    one = ["campaign", str(target), "--plans", "1", "--seed", "326", "--workers", "1", "--runs", str(tmp_path)]
     written, folder = one_plan(fencepost(*one, "--json"))
     assert (written["verdict"], written["exit_code"]) == ("pass", 0), written["outcomes"][0]["headline"]
     assert {row["fault"] for row in written["coverage"]}
