@@ -61,7 +61,7 @@ def judge(plan: Plan, journal: Journal, nodes: Path | None = None) -> RunVerdict
         journal,
         nodes,
         file.dialect,
-        broker_settings={**file.settings.all, **file.settings.broker},
+        broker_settings=file.settings.of_brokers,
         promises=file.promises,
         log_files=file.log_files == "kafka",
         pre_vote="pre-vote" not in file.missing_features,

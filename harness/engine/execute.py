@@ -291,9 +291,8 @@ def _deleted(context: Context) -> frozenset[str]:
 def _deleted_values(context: Context) -> frozenset[str]:
     """Return the acknowledged records that steps had deleted, by the journal so far."""
     file = context.cluster.target.file
-    settings = {**file.settings.all, **file.settings.broker}
     journal = read_journal(context.journal.path)
-    return RecordedRun(context.plan, journal, None, file.dialect, settings).deleted_values
+    return RecordedRun(context.plan, journal, None, file.dialect, file.settings.of_brokers).deleted_values
 
 
 def _topics(plan: Plan) -> frozenset[str]:

@@ -105,6 +105,11 @@ class RoleSettings(PlanModel):
     controller: dict[SettingKey, OneLine] = Field(default_factory=dict)
     broker: dict[SettingKey, OneLine] = Field(default_factory=dict)
 
+    @property
+    def of_brokers(self) -> dict[str, str]:
+        """Return the settings of each broker."""
+        return self.all | self.broker
+
 
 class TargetFile(PlanModel):
     """A target file: one shipped in `harness/targets`, of an installed package, or of a user."""

@@ -36,8 +36,8 @@ class CommandedNodes:
         self._target = target
         self._logs = folder.logs
         self._owed = ResourceRecords(folder.path)
-        self._topics = topics
         """Has the commands that the watcher of the run runs if the harness dies."""
+        self._topics = topics
         self._statuses: dict[str, ProcessStatus] = {}
         self._undo: dict[str, str] = {}
         """The command that undoes what was done last to each node that is not as it was."""

@@ -42,9 +42,9 @@ RELEASES: Mapping[str, Releases] = {"apache-kafka-zk": ">=2.5"}
 class ClassicGroup:
     """Static members of one group, by the names to which their ids and generations are bound."""
 
-    def __init__(self, send: Sender, group: str) -> None:
-        self.send = send
-        self.name = group
+    def __init__(self, rng: random.Random, script: Script, name: str) -> None:
+        self.send = Sender(rng, script, COORDINATOR, None)
+        self.name = script.name(name)
 
     def find(self) -> ApiProbe:
         return self.send.find_one(GROUP, self.name)
@@ -107,7 +107,7 @@ class IdNeverUsed(Operation):
     releases = RELEASES
 
     def generate(self, rng: random.Random, script: Script) -> GeneratedOperation:
-        group = ClassicGroup(Sender(rng, script, COORDINATOR, None), script.name("silent"))
+        group = ClassicGroup(rng, script, "silent")
         member = f"member-of-{group.name}"
         first = group.joining(None, session_ms=SHORT_MS)
         changed = [{"name": "range", "metadata": OTHER_NO_TOPICS}]
@@ -137,7 +137,7 @@ class LateRejoin(Operation):
     releases = RELEASES
 
     def generate(self, rng: random.Random, script: Script) -> GeneratedOperation:
-        group = ClassicGroup(Sender(rng, script, COORDINATOR, None), script.name("slow"))
+        group = ClassicGroup(rng, script, "slow")
         late = f"late-in-{group.name}"
         ms = rng.randrange(SHORT_MS * 3 // 2, SHORT_MS * 2, 100)
         beats = group.send.unclaimed("beat", "heartbeat", group.of(late, "late"))

@@ -131,7 +131,7 @@ class BrokerSettingAtLimits(_AtLimits):
         known, cluster = definitions(script.cluster.target), script.cluster
         assert known is not None
         setting, broker = rng.choice(alterable(known.broker, KEPT_OUT_OF_BROKERS)), rng.choice(("", *cluster.brokers))
-        present = {**cluster.target.settings.all, **cluster.target.settings.broker, **cluster.settings}
+        present = {**cluster.target.settings.of_brokers, **cluster.settings}
         default = present.get(setting.name, setting.default)
         values = setting.accepted if setting.name in HARMLESS else setting.raised(default)
         changes = _changes(rng, setting, values, default)

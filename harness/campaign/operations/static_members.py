@@ -84,7 +84,7 @@ class StaticMemberReplaced(Operation):
     releases = RELEASES
 
     def generate(self, rng: random.Random, script: Script) -> GeneratedOperation:
-        group = ClassicGroup(Sender(rng, script, COORDINATOR, None), script.name("place"))
+        group = ClassicGroup(rng, script, "place")
         first, second, third = (f"{nth}-of-{group.name}" for nth in ("first", "second", "third"))
         target = script.cluster.target
         forgets = not ONLY_KAFKA.keys().isdisjoint((target.name, target.extends))

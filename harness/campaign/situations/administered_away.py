@@ -10,18 +10,17 @@ from typing import TYPE_CHECKING, Any
 from fencepost.faults.capabilities import Capability
 from fencepost.faults.processes.kill import KillParameters
 from fencepost.harness.campaign.operations.operation import ANSWERED_WITHIN_MS, Asked
-from fencepost.harness.campaign.operations.partitions import Reassign, tolerant
+from fencepost.harness.campaign.operations.partitions import Reassign
 from fencepost.harness.campaign.operations.requests import TOPIC, altered, api
 from fencepost.harness.campaign.situations.nested import controller_elsewhere, stop
+from fencepost.harness.campaign.situations.reassignments import reassignment
 from fencepost.harness.campaign.situations.situation import Situation, Staged
 from fencepost.harness.campaign.topics import Existence, ScriptTopic
 from fencepost.harness.plan.conditions.active_controller import ActiveController
 from fencepost.harness.plan.requests.create_partitions import CreatePartitionsProbe
 from fencepost.harness.plan.requests.delete_topic import DeleteTopicProbe
-from fencepost.harness.plan.requests.reassign import ReassignProbe
 from fencepost.harness.plan.steps import Step
 from fencepost.harness.plan.steps.describe import Describe
-from fencepost.harness.plan.znodes import reassign
 from fencepost.harness.targets.releases import Releases
 
 if TYPE_CHECKING:
@@ -95,10 +94,10 @@ class _Changes:
         """Return so many changes. Of one partition there is one, so that its end is known."""
         away, other, third = self._away, self._other, self._third
         possible = {
-            "a replica moves away": lambda: self._moved(0, [other, third]),
-            "a replica goes": lambda: self._moved(1, [third]),
-            "a replica comes beside it": lambda: self._moved(1, [away, third, other]),
-            "a replica moves to it": lambda: self._moved(2, [third, away]),
+            "a replica moves away": lambda: self._moved(0, other, third),
+            "a replica goes": lambda: self._moved(1, third),
+            "a replica comes beside it": lambda: self._moved(1, away, third, other),
+            "a replica moves to it": lambda: self._moved(2, third, away),
             "a topic goes": self._deleted,
             "a topic is made anew": lambda: [*self._deleted(), self._creation(self._left, [[other, third]])],
             "partitions come": self._grown,
@@ -117,13 +116,8 @@ class _Changes:
         topics = [{"name": name, **unset, "assignments": replicas}]
         return self._api("create", "create_topics", {"topics": topics, "timeout": self._asked.timeout_ms})
 
-    def _moved(self, partition: int, ids: Sequence[int]) -> list[Step]:
-        cluster, name = self._script.cluster, f"{self._kept}-{partition}"
-        if cluster.administered_by_znodes:
-            return [tolerant(reassign(self._script.name("move"), {name: list(ids)}))]
-        to = tuple(map(cluster.name_of, ids))
-        move = ReassignProbe(as_=self._script.name("move"), node=self._asked.node, partition=name, to=to)
-        return [self._asked.send(move)]
+    def _moved(self, partition: int, *ids: int) -> list[Step]:
+        return [reassignment(self._script, f"{self._kept}-{partition}", ids, self._asked.node)]
 
     def _deleted(self) -> list[Step]:
         self._knows(replace(self._script.topics[self._left], existence=Existence.DELETED))

@@ -87,7 +87,7 @@ class InAReassignment(Situation):
         if cluster.broker_is_controller:
             controller_elsewhere(staged, new)
         asleep = staged.inject(PauseParameters(nodes=new))
-        staged.steps.append(_reassignment(script, name, move.to, asks=leader))
+        staged.steps.append(reassignment(script, name, move.to, asks=leader))
         staged.hold(f"{staged.steps[-1].as_}.ended", rng.choice((0.1, 0.3, 0.8)))
         hit = staged.inject(stop(how, second))
         staged.hold(f"{hit}.proven", rng.choice((0.2, 0.9, 1.3)))
@@ -142,7 +142,7 @@ def _with(replicas: tuple[int, ...], place: int, id: int) -> tuple[int, ...]:
     return tuple(id if at == place else each for at, each in enumerate(replicas))
 
 
-def _reassignment(script: Script, partition: str, ids: tuple[int, ...], asks: str) -> Step:
+def reassignment(script: Script, partition: str, ids: tuple[int, ...], asks: str) -> Step:
     """Return the request, which nothing claims to be served. `asks` is a broker that answers it."""
     if script.cluster.administered_by_znodes:
         return tolerant(reassign(script.name("move"), {partition: list(ids)}))
