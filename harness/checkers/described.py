@@ -95,7 +95,7 @@ def described(plan: Plan, journal: Journal, topics: TopicsAtEnd) -> Iterator[Fin
     by_znodes = writes_znodes(plan)
     whole = unstarved = compare(requests, looks, by_znodes)
     if whole.problems:
-        unstarved = compare(requests, in_time(looks, read_waits(journal)), by_znodes)
+        unstarved = compare(requests, unstarved_looks(looks, read_waits(journal)), by_znodes)
     for kind, check in CHECKS.items():
         late = {each.kind for each in whole.problems} - {each.kind for each in unstarved.problems}
         if kind in late:
@@ -107,7 +107,7 @@ def described(plan: Plan, journal: Journal, topics: TopicsAtEnd) -> Iterator[Fin
             yield _finding(check, kind, unstarved, topics.forgotten_by)
 
 
-def in_time(looks: Iterable[Checkpoint], waits: Mapping[str, Sequence[ProcessorWait]]) -> list[Checkpoint]:
+def unstarved_looks(looks: Iterable[Checkpoint], waits: Mapping[str, Sequence[ProcessorWait]]) -> list[Checkpoint]:
     """Return the looks without descriptions before which a node waited for a processor for a third of their time."""
     return [
         Checkpoint(

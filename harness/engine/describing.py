@@ -8,7 +8,7 @@ from dataclasses import fields
 from typing import Any
 
 from fencepost.faults.capabilities import Running
-from fencepost.harness.checkers.described import in_time
+from fencepost.harness.checkers.described import unstarved_looks
 from fencepost.harness.checkers.starvation import read_waits
 from fencepost.harness.clients.raw import NoAnswer, NotOffered, RawConnection
 from fencepost.harness.engine.context import Context
@@ -45,7 +45,7 @@ def take_checkpoint(context: Context, name: str) -> Mapping[str, Any]:
         if _problems(context, checkpoint) == before or time.monotonic() >= last:
             break
         if time.monotonic() >= deadline:
-            if in_time([checkpoint], read_waits(read_journal(context.journal.path))) == [checkpoint]:
+            if unstarved_looks([checkpoint], read_waits(read_journal(context.journal.path))) == [checkpoint]:
                 break
             deadline = time.monotonic() + within
         context.clock.sleep_until(time.monotonic() + EVERY)
