@@ -8,7 +8,8 @@ from typing import Any
 
 import pytest
 
-from fencepost.harness.plan import load_plan
+from fencepost.harness.campaign.campaign import Order
+from fencepost.harness.plan import dump_plan, load_plan
 from fencepost.harness.targets.registry import VARIABLE as TARGETS
 from fencepost.results.records.folder import Manifest, RunFolder
 from fencepost.results.records.verdict import RunVerdict, Verdict
@@ -29,21 +30,28 @@ from a seed."""
 def test_a_random_plan_passes_on_healthy_nodes_and_is_red_on_nodes_with_a_planted_defect(
     fencepost: Fencepost, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """The plan cuts brokers off, of which some lead. With the defect they acknowledge what no other one has."""
+    """The plan commits an offset with more metadata than a broker allows. With the defect the broker takes it."""
     for left_in_this_process in (VARIABLE, TARGETS):
         monkeypatch.setenv(left_in_this_process, "")
     target = tmp_path / "without-disks.yaml"
     target.write_text(LINKS_AND_KILL)
-    one = ["campaign", str(target), "--plans", "1", "--seed", "326", "--workers", "1", "--runs", str(tmp_path)]
+    seed = str(seed_of_a_plan_that_expects("error:12", target))
+    one = ["campaign", str(target), "--plans", "1", "--seed", seed, "--workers", "1", "--runs", str(tmp_path)]
     written, folder = one_plan(fencepost(*one, "--json"))
     assert (written["verdict"], written["exit_code"]) == ("pass", 0), written["outcomes"][0]["headline"]
     assert {row["fault"] for row in written["coverage"]}
     assert not Manifest.load(folder.manifest).planted_nodes
-    written, folder = one_plan(fencepost(*one, "--json", "--mutant", "acknowledged_before_isr"))
+    written, folder = one_plan(fencepost(*one, "--json", "--mutant", "unknown.offset_metadata_of_any_length"))
     assert (written["verdict"], written["exit_code"]) == ("violation", 1), written["outcomes"][0]["headline"]
-    assert written["outcomes"][0]["planted_defect"] == "acknowledged_before_isr"
-    assert Manifest.load(folder.manifest).planted_nodes["node-4"] == "acknowledged_before_isr"
-    assert "ACK-01" in {each.requirement for each in RunVerdict.load(folder.verdict).of(Verdict.VIOLATION)}
+    assert written["outcomes"][0]["planted_defect"] == "unknown.offset_metadata_of_any_length"
+    assert Manifest.load(folder.manifest).planted_nodes["node-4"] == "unknown.offset_metadata_of_any_length"
+    assert "CRD-02" in {each.requirement for each in RunVerdict.load(folder.verdict).of(Verdict.VIOLATION)}
+
+
+def seed_of_a_plan_that_expects(answer: str, target: Path) -> int:
+    """Return the seed of the campaign whose first plan is the shortest, of a hundred, that expects this answer."""
+    plans = {seed: Order(str(target), "process", seed, 60, 1).plan(1) for seed in range(100)}
+    return min((seed for seed in plans if answer in dump_plan(plans[seed])), key=lambda seed: len(plans[seed].steps))
 
 
 def one_plan(done: Done) -> tuple[dict[str, Any], RunFolder]:
