@@ -7,7 +7,8 @@ Sources: the descriptions of CreateTopics, CreatePartitions, DeleteTopics and Me
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
+from math import inf
 from typing import Any, NamedTuple
 
 from fencepost.harness.model.effect import Effect, Validation
@@ -28,6 +29,12 @@ class Topic(NamedTuple):
     partitions: int | None
 
 
+class _Gone(NamedTuple):
+    """A topic that a request deleted, which was answered at `until`, in seconds of the run."""
+
+    until: float
+
+
 @dataclass(frozen=True)
 class _Creation(Effect):
     topic: Topic
@@ -37,7 +44,7 @@ class _Creation(Effect):
         return f"create {self.object} with {self.topic.partitions} partitions"
 
     def refusals(self, state: State) -> frozenset[int]:
-        return frozenset() if state is None else frozenset({EXISTS})
+        return frozenset({EXISTS}) if isinstance(state, Topic) else frozenset()
 
     def after(self, state: State) -> State:
         return self.topic
@@ -45,6 +52,10 @@ class _Creation(Effect):
 
 @dataclass(frozen=True)
 class _Deletion(Effect):
+    """A deletion takes its time: one more that is asked for meanwhile may be accepted (KIP-631, `Deleting`)."""
+
+    begun: float
+    ended: float
     id: str | None = None
     """The id by which it was named, if it was."""
 
@@ -53,12 +64,16 @@ class _Deletion(Effect):
         return f"delete {self.object}" + (f" by its id {self.id}" if self.id else "")
 
     def refusals(self, state: State) -> frozenset[int]:
-        if not isinstance(state, Topic) or (self.id is not None and state.id not in (None, self.id)):
-            return frozenset({UNKNOWN, UNKNOWN_ID})
-        return frozenset()
+        if isinstance(state, Topic):
+            is_there = self.id is None or state.id in (None, self.id)
+        else:
+            is_there = isinstance(state, _Gone) and self.begun < state.until
+        return frozenset() if is_there else frozenset({UNKNOWN, UNKNOWN_ID})
 
     def after(self, state: State) -> State:
-        return None
+        if isinstance(state, _Gone):
+            return state
+        return _Gone(self.ended) if self.ended < inf else None
 
 
 @dataclass(frozen=True)
@@ -105,7 +120,9 @@ class Topics(Kind):
         return Topic(None if id in (None, NO_ID) else id, partitions)
 
     def fits(self, state: State, seen: State) -> Iterator[State]:
-        if not (isinstance(state, Topic) and isinstance(seen, Topic)):
+        if isinstance(state, _Gone) and seen is None:
+            yield state
+        elif not (isinstance(state, Topic) and isinstance(seen, Topic)):
             yield from super().fits(state, seen)
         elif state.id in (None, seen.id) and state.partitions in (None, seen.partitions):
             yield seen
@@ -114,7 +131,7 @@ class Topics(Kind):
 
     def says(self, state: State) -> str:
         if not isinstance(state, Topic):
-            return super().says(state)
+            return super().says(None)
         number = "partitions of unknown number" if state.partitions is None else f"{state.partitions} partitions"
         return number if state.id is None else f"{number} under the id {state.id}"
 
@@ -156,10 +173,10 @@ def _deletions(sent: Sent, answers: Collection[Mapping[str, Any]], objects: Coll
     by_id = {answer.get("topic_id"): answer for answer in answers}
     for name, id in asked_to_delete(sent):
         if name is not None:
-            yield _Deletion(name, by_name.get(name))
+            yield _Deletion(name, by_name.get(name), sent.begun, sent.ended)
             continue
         answer = by_id.get(id)
         code = None if answer is None else answer["error_code"]
         known = [answer["name"]] if answer is not None and answer.get("name") is not None else objects
         for each in known:  # without a name it may be any topic with this id
-            yield replace(_Deletion(each, code if len(known) == 1 else None), id=id)
+            yield _Deletion(each, code if len(known) == 1 else None, sent.begun, sent.ended, id)

@@ -3,6 +3,7 @@ from __future__ import annotations
 import random
 import uuid
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -119,6 +120,15 @@ def test_a_topic_that_is_named_twice_in_a_deletion_is_deleted_once(body: Mapping
     deletion = Sent("delete_topics", body, 1, 1.1, {"responses": [{"name": "a", "error_code": 0}] * 2})
     assert not compare([deletion], [described(0, a=[None, 1]), described(2)]).problems
     assert compare([deletion], [described(0, a=[None, 1]), described(2, a=[None, 1])]).problems
+
+
+@pytest.mark.parametrize(("second", "problems"), [(1.05, 0), (1.2, 1)])
+def test_a_deletion_is_accepted_twice_only_where_both_are_under_way(second: float, problems: int) -> None:
+    done = {"responses": [{"name": "a", "error_code": 0}]}
+    first = Sent("delete_topics", {"topic_names": ["a"]}, 1, 1.1, done)
+    other = replace(first, begun=second, ended=1.3)
+    assert len(compare([first, other], [described(0, a=[None, 1]), described(2)]).problems) == problems
+    assert compare([first, other], [described(0, a=[None, 1]), described(2, a=[None, 1])]).problems
 
 
 def test_a_topic_that_is_deleted_by_its_id_is_gone_and_another_one_is_not() -> None:
