@@ -7,7 +7,7 @@ with any other disturbance nothing is known. What nodes ask each other may depos
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from math import inf
 
 from fencepost.harness.checkers.check import Check
@@ -45,7 +45,7 @@ def fatal_requests(stability: Stability) -> Finding:
     sent = list(_requests(stability))
     rows: list[tuple[str, str, str, str]] = []
     times: list[float] = []
-    alone = replace(stability, requests_disturb=False)
+    alone = stability.undisturbed_by_requests
     for before, after in moves_without_cause(alone):
         since = after.t - stability.quorum_seconds
         if any(alone.disturbances.of_node(voter, since, after.t) for voter in stability.voters):

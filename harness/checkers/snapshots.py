@@ -10,7 +10,6 @@ committed log ended when it was begun. A fault that took such files away leaves 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import replace
 from math import inf
 from pathlib import Path
 from typing import Final
@@ -50,7 +49,7 @@ def snapshots_go_on(plan: Plan, nodes: Path, stability: Stability, topics: Topic
         if not event.node and "offset" in event.data
     ]
     due = min((t for t, offset in offsets if offset + 1 - newest >= 2 * int(setting)), default=inf)
-    quiet = next(_quiet(replace(stability, requests_disturb=False), controllers, due), None)
+    quiet = next(_quiet(stability.undisturbed_by_requests, controllers, due), None)
     if quiet is None:
         return [GO_ON.held(int(newest > 0), f"Controllers made snapshots; the newest ends at offset {newest}.")]
     last = max(offset for _, offset in offsets)

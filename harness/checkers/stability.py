@@ -6,10 +6,12 @@ bounds are wide, so that a change without a cause is certain; one with a cause i
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections import defaultdict
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import combinations
+from math import inf
 from typing import Any
 
 from fencepost.harness.checkers.check import Check
@@ -58,19 +60,33 @@ class Stability:
         return Disturbances(self.plan, self.journal, self.requests_disturb)
 
     @cached_property
-    def elected(self) -> frozenset[TopicPartition] | None:
-        """Return the partitions that the plan has elected preferred leaders for; None if they may be any.
+    def undisturbed_by_requests(self) -> Stability:
+        """Return the same evidence, where requests of clients explain nothing."""
+        return replace(self, requests_disturb=False)
 
-        The controller of the draft elects them on request only (D631-71), and those that the request names (KIP-460).
+    def may_be_elected(self, at: TopicPartition, t: float) -> bool:
+        """Return whether an election of this partition's preferred leader may have had its effect just before `t`.
+
+        The controller of the draft elects on request only (D631-71), and what the request names (KIP-460).
         """
         if self.dialect is not Dialect.KIP_631:
-            return None
-        steps = (step for step in self.plan.steps if isinstance(step, ApiProbe) and step.api == "elect_leaders")
-        named: list[list[dict[str, Any]] | None] = [step.body.get("topic_partitions") for step in steps]
-        if None in named:
-            return None
-        topics = (topic for each in named for topic in each or ())
-        return frozenset((topic["topic"], number) for topic in topics for number in topic["partitions"])
+            return True
+        since = t - self.leader_seconds
+        return any(
+            (partitions is None or at in partitions) and begun <= t and ended >= since
+            for begun, ended, partitions in self._elections
+        )
+
+    @cached_property
+    def _elections(self) -> list[tuple[float, float, frozenset[TopicPartition] | None]]:
+        """Return when each election was begun and answered, and of which partitions; None: of all."""
+        begun = {event.id: event.t for event in self.journal.of("step", "begin")}
+        ended = {event.id: event.t for event in self.journal.of("step", "end")}
+        return [
+            (begun[step.as_], ended.get(step.as_, inf), _named(step.body.get("topic_partitions")))
+            for step in self.plan.steps
+            if isinstance(step, ApiProbe) and step.api == "elect_leaders" and step.as_ in begun
+        ]
 
     @property
     def quorum_seconds(self) -> float:
@@ -213,6 +229,7 @@ def moves_without_cause(stability: Stability) -> list[tuple[ControllerObservatio
 @checker(BROKERS_STAY, rank=77, needs=[Need.CONTROLLERS], every_run=True, rests_on=["state:broker", "state:controller"])
 def brokers_stay(stability: Stability) -> Finding:
     """Judge that no broker that is left alone is fenced: not by a failover of the controllers either (D631-04)."""
+    stability = stability.undisturbed_by_requests
     judged, rows, first = 0, list[tuple[object, ...]](), list[float]()
     states: dict[int, str] = {}
     for event in stability.journal.of("state"):
@@ -247,15 +264,18 @@ def brokers_stay(stability: Stability) -> Finding:
 def leaders_stay(stability: Stability) -> Finding:
     """Judge that a leader that is left alone goes on leading, but for making way for the preferred replica.
 
-    The leader of the draft does so only if an election of its partition was asked for.
+    The leader of the draft does so only if an election of its partition was asked for. No other request moves a leader.
     """
+    stability = stability.undisturbed_by_requests
     judged, rows, first = 0, list[tuple[object, ...]](), list[float]()
+    reassigned = _reassigned(stability)
     for before, after in _moves(stability):
         if after.t <= stability.disturbances.begun or before.leader not in stability.names:
             continue
         judged += 1
-        reassigned = before.replicas != after.replicas
-        if not reassigned and not _is_balanced(stability, before, after) and _is_left_alone(stability, before, after.t):
+        if any(abs(t - after.t) <= stability.leader_seconds for t in reassigned[after.partition]):
+            continue
+        if not _is_balanced(stability, before, after) and _is_left_alone(stability, before, after.t):
             name = "-".join(map(str, after.partition))
             isr = ", ".join(map(str, after.isr))
             rows.append((name, before.leader, after.leader, after.leader_epoch, isr, f"{after.t:.2f} s"))
@@ -274,6 +294,18 @@ def leaders_stay(stability: Stability) -> Finding:
     )
 
 
+def _reassigned(stability: Stability) -> Mapping[TopicPartition, Sequence[float]]:
+    """Return when the replicas of each partition changed. A leader that is to leave gives way before or with that."""
+    times = defaultdict[TopicPartition, list[float]](list)
+    replicas: dict[TopicPartition, Any] = {}
+    for view in stability.control.partitions:
+        if view.observer == DECIDED:
+            if replicas.setdefault(view.partition, view.replicas) != view.replicas:
+                times[view.partition].append(view.t)
+            replicas[view.partition] = view.replicas
+    return times
+
+
 def _is_left_alone(stability: Stability, led: PartitionObservation, t: float) -> bool:
     return stability.is_left_alone(stability.names[led.leader], t)
 
@@ -286,7 +318,7 @@ def _is_balanced(stability: Stability, before: PartitionObservation, after: Part
     """
     preferred = next(iter(after.replicas or ()), None)
     if preferred is None or after.leader == preferred:
-        return preferred is not None and (stability.elected is None or after.partition in stability.elected)
+        return preferred is not None and stability.may_be_elected(after.partition, after.t)
     if stability.dialect.has_controllers or preferred == before.leader or preferred not in before.isr:
         return False
     return preferred in stability.names and not stability.is_left_alone(stability.names[preferred], after.t)
@@ -317,6 +349,12 @@ def _moves(stability: Stability) -> Iterator[tuple[PartitionObservation, Partiti
         if view.leader >= 0:
             led[at] = view
     yield from ((led[at], view) for at, view in lost.items() if at not in gone)
+
+
+def _named(topics: list[dict[str, Any]] | None) -> frozenset[TopicPartition] | None:
+    if topics is None:
+        return None
+    return frozenset((topic["topic"], number) for topic in topics for number in topic["partitions"])
 
 
 def _is_gone(event: Event) -> bool:

@@ -9,7 +9,7 @@ from tests.mutants.defect import QUORUM, Defect
 DEFECT = Defect(
     __name__,
     designs=(QUORUM,),
-    rules=("D631-33",),
+    rules=("D631-33", "MDL-21"),
     scenarios=("metadata-format-raised",),
     unit=(
         "tests/cluster_impl/designs/quorum/raft/test_describe.py::"

@@ -45,15 +45,12 @@ class Voters(Kind):
     changed_by = frozenset({"add_raft_voter", "remove_raft_voter"})
 
     def questions(self, scope: Scope) -> Iterator[Question]:
-        topic = {"topic_name": scope.metadata_topic, "partitions": [{"partition_index": 0}]}
-        yield Question("describe_quorum", {"topics": [topic]})
+        yield quorum_question(scope)
 
     def read(self, question: Question, answer: Mapping[str, Any]) -> Mapping[str, Any] | None:
         """Return the voters as the leader has them. Only the leader answers."""
-        partitions = [partition for topic in answer["topics"] for partition in topic["partitions"]]
-        if answer["error_code"] or not partitions or partitions[0]["error_code"]:
-            return None
-        return {VOTERS: sorted(voter["replica_id"] for voter in partitions[0]["current_voters"])}
+        partition = metadata_partition(answer)
+        return partition and {VOTERS: sorted(voter["replica_id"] for voter in partition["current_voters"])}
 
     def state(self, seen: Any) -> State:
         return frozenset(seen)
@@ -64,6 +61,20 @@ class Voters(Kind):
 
     def says(self, state: State) -> str:
         return ", ".join(map(str, sorted(_voters(state))))
+
+
+def quorum_question(scope: Scope) -> Question:
+    """Return the question for voters and observers."""
+    topic = {"topic_name": scope.metadata_topic, "partitions": [{"partition_index": 0}]}
+    return Question("describe_quorum", {"topics": [topic]})
+
+
+def metadata_partition(answer: Mapping[str, Any]) -> Mapping[str, Any] | None:
+    """Return the partition of the metadata log that an answer describes; None from a controller that does not lead."""
+    partitions: list[Mapping[str, Any]] = [each for topic in answer["topics"] for each in topic["partitions"]]
+    if answer["error_code"] or not partitions or partitions[0]["error_code"]:
+        return None
+    return partitions[0]
 
 
 def _voters(state: State) -> frozenset[int]:

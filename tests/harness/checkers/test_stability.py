@@ -248,9 +248,9 @@ def test_the_preferred_leader_may_take_over_also_by_way_of_no_leader() -> None:
     assert others == []
 
 
-def election(topics: list[dict[str, Any]] | None) -> dict[str, Any]:
+def election(name: str, topics: list[dict[str, Any]] | None) -> dict[str, Any]:
     body = {"election_type": 0, "topic_partitions": topics, "timeout": 1000}
-    return {"do": "probe", "request": "api", "node": "node-4", "api": "elect_leaders", "body": body}
+    return {"as": name, "do": "probe", "request": "api", "node": "node-4", "api": "elect_leaders", "body": body}
 
 
 @pytest.mark.parametrize(
@@ -267,11 +267,34 @@ def election(topics: list[dict[str, Any]] | None) -> dict[str, Any]:
 def test_the_preferred_leader_of_the_draft_takes_over_where_its_partition_is_elected(
     dialect: Dialect, elections: list[list[dict[str, Any]] | None], verdict: Verdict
 ) -> None:
-    asked = cluster(tuple(map(election, elections)))
+    assert leaders_stay(moved_back(dialect, elections, asked_at=11.0)).verdict is verdict
+
+
+@pytest.mark.parametrize(
+    ("asked_at", "verdict"), [(2.0, Verdict.VIOLATION), (11.0, Verdict.PASS), (13.0, Verdict.VIOLATION)]
+)
+def test_an_election_long_before_or_after_a_move_is_no_cause_of_it(asked_at: float, verdict: Verdict) -> None:
+    assert leaders_stay(moved_back(Dialect.KIP_631, [None], asked_at)).verdict is verdict
+
+
+def moved_back(dialect: Dialect, elections: list[list[dict[str, Any]] | None], asked_at: float) -> Stability:
+    """Partition t-0 goes back to its preferred leader at 12 s."""
+    named = {f"elect-{number}": topics for number, topics in enumerate(elections)}
     builder = JournalBuilder().controller(1, 3).partition(5, 1, [4, 5, 6], seen_by="", replicas=[4, 5, 6])
-    builder.at(1.0).event("step", "work", "begin", {"do": "workload"}).at(12.0)
-    back = builder.partition(4, 2, [4, 5, 6], seen_by="", replicas=[4, 5, 6])
-    assert leaders_stay(of(back, asked, dialect)).verdict is verdict
+    builder.at(1.0).event("step", "work", "begin", {"do": "workload"})
+
+    def ask() -> None:
+        for name in named:
+            builder.at(asked_at).event("step", name, "begin", {"do": "probe"})
+            builder.event("step", name, "end", {"outcome": "ok", "message": ""})
+
+    if asked_at < 12.0:
+        ask()
+    builder.at(12.0).partition(4, 2, [4, 5, 6], seen_by="", replicas=[4, 5, 6])
+    if asked_at > 12.0:
+        ask()
+    asked = cluster(tuple(election(name, topics) for name, topics in named.items()))
+    return of(builder, asked, dialect)
 
 
 @pytest.mark.parametrize(
