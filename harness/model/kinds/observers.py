@@ -54,6 +54,6 @@ class Observers(Kind):
         serve = {name for each in descriptions if each.kind == LogDirs.name for name in each.scope or ()}
         for description in descriptions if named else ():
             if description.kind == self.name:
-                lacking = serve.intersection(*named) - {f"broker {id}" for id in description.objects[VOTERS]}
-                for name in sorted(lacking):
+                missing = serve.intersection(*named) - {f"broker {id}" for id in description.objects[VOTERS]}
+                for name in sorted(missing):
                     yield description, VOTERS, f"without {name}", f"with {name}, which serves"
