@@ -68,13 +68,18 @@ class CertificateFault(MisconfiguredFault):
         return replace(started, how=how, measured={**started.measured, **self.claims()})
 
     def claims(self) -> Mapping[str, object]:
-        shown = self.cluster.certificates.shown(self.node)
-        return {
-            f"{self.node} holds": self.cluster.certificates.held(self.node),
-            f"{self.node} shows": None if shown is None else asdict(shown),
-        }
+        return held_and_shown(self.cluster, self.node)
 
     def _is_refused(self) -> bool:
         shown = self.cluster.certificates.shown(self.node)
         ended = self.cluster.processes.status(self.node).running is Running.EXITED
         return ended if shown is None else shown.refused is not None
+
+
+def held_and_shown(cluster: Cluster, node: str) -> Mapping[str, object]:
+    """Return the certificate in the files of a node, and the one that it shows to clients."""
+    shown = cluster.certificates.shown(node)
+    return {
+        f"{node} holds": cluster.certificates.held(node),
+        f"{node} shows": None if shown is None else asdict(shown),
+    }

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import random
 import time
-from collections.abc import Mapping
-from dataclasses import asdict
 from typing import ClassVar
 
 from fencepost.faults.capabilities import Capability, Certificate, Cluster, Evidence, Running
 from fencepost.faults.generation import BreakableCluster, GeneratedFault, HealOrder, one_broker
+from fencepost.faults.identity.certificate_fault import held_and_shown
 from fencepost.faults.parameters import FaultParameters, NodeRef
 from fencepost.faults.processes.process_fault import TIMEOUT_S, ProcessFault
 
@@ -66,7 +65,9 @@ class RenewedCertificate(ProcessFault):
 
     def verify(self) -> Evidence:
         if (held := self.cluster.certificates.held(self.node)) == self.own:
-            return Evidence.against(f"the files of {self.node} hold the certificate of before", self._seen())
+            return Evidence.against(
+                f"the files of {self.node} hold the certificate of before", held_and_shown(self.cluster, self.node)
+            )
         return self._shows(held)
 
     def recover(self) -> None:
@@ -86,9 +87,7 @@ class RenewedCertificate(ProcessFault):
             if (right and same) or time.monotonic() > deadline:
                 how = "a handshake shows the certificate of its files, and the process is the same"
                 missed = f"{self.node} shows another certificate" if same else f"the process of {self.node} is another"
-                return Evidence(right and same, how, self._seen(), "" if right and same else missed)
+                return Evidence(
+                    right and same, how, held_and_shown(self.cluster, self.node), "" if right and same else missed
+                )
             time.sleep(0.02)
-
-    def _seen(self) -> Mapping[str, object]:
-        shown = self.cluster.certificates.shown(self.node)
-        return {"held": self.cluster.certificates.held(self.node), "shown": None if shown is None else asdict(shown)}

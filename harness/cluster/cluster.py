@@ -17,12 +17,13 @@ from fencepost.harness.backends.environment import EnvironmentSpec
 from fencepost.harness.cleaning.watcher import Watcher
 from fencepost.harness.clients.settings import ClientSettings
 from fencepost.harness.clock.clocks import NodeClocks
+from fencepost.harness.cluster.certificates import NodeCertificates
 from fencepost.harness.cluster.directories import NodeDirectories
 from fencepost.harness.cluster.log_dirs import NodeLogDirs
 from fencepost.harness.cluster.nodes import ASK_EVERY, Duplicates, Nodes
 from fencepost.harness.cluster.nodes_elsewhere import NodesElsewhere
-from fencepost.harness.cluster.security import BrokerUsers, NodeCertificates
 from fencepost.harness.cluster.shared_process import SharedProcess
+from fencepost.harness.cluster.users import BrokerUsers
 from fencepost.harness.disks import unavailable_reason
 from fencepost.harness.disks.node_disks import NodeDisks
 from fencepost.harness.disks.servers import DiskServers
