@@ -30,7 +30,9 @@ from fencepost.harness.reproduction.bundle.topology import (
 )
 from fencepost.harness.reproduction.replaying import stored_verdict
 from fencepost.harness.targets import registry as targets
+from fencepost.harness.targets.certificates import KEYSTORE
 from fencepost.harness.targets.reference import plant_again
+from fencepost.harness.targets.security import client_settings
 from fencepost.results.records.folder import FolderError, RunFolder
 from fencepost.results.records.journal import being_written, read_journal
 
@@ -38,6 +40,8 @@ OWNER = 10001
 """The user id of nodes in their images."""
 LEFT_OUT = ("pods",)
 """The parts of a run folder that mean nothing elsewhere: sockets."""
+SECURITY = "security"
+"""The folder with the certificate of the authority that signed those of the nodes in the bundle."""
 
 
 def bundle(folder: RunFolder, out: Path) -> Path:
@@ -56,13 +60,15 @@ def bundle(folder: RunFolder, out: Path) -> Path:
     if manifest is not None:
         plant_again(manifest.planted_defect)
     target = targets.load(plan.target)
+    if target.file.running is not None:
+        raise UsageError(f"{folder.path} ran on a cluster that runs elsewhere: there is no topology of it to pack")
     target.prepare()
-    cluster = topology(plan, target)
     name = out.name.removesuffix(".gz").removesuffix(".tar").removesuffix(".tgz")
     out.parent.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(dir=out.parent, prefix=".bundle-") as scratch:
         root = Path(scratch) / name
         root.mkdir()
+        cluster = topology(plan, target, root / SECURITY)
         shutil.copyfile(folder.plan, root / "plan.yaml")
         if not folder.report.is_file():
             write_report(folder)
@@ -87,11 +93,11 @@ def _without_owner(entry: tarfile.TarInfo) -> tarfile.TarInfo | None:
 
 
 def _copy_run(folder: RunFolder, into: Path) -> None:
-    """Copy all of it but sockets and the like, which cannot be copied."""
+    """Copy all of it but private keys, and sockets and the like, which cannot be copied."""
 
     def ignored(at: str, names: list[str]) -> set[str]:
         special = {name for name in names if not (Path(at, name).is_file() or Path(at, name).is_dir())}
-        return special | (set(LEFT_OUT) & set(names) if Path(at) == folder.path else set())
+        return special | ({KEYSTORE} & set(names)) | (set(LEFT_OUT) & set(names) if Path(at) == folder.path else set())
 
     shutil.copytree(folder.path, into, symlinks=False, ignore=ignored)
 
@@ -158,6 +164,10 @@ def _words(folder: RunFolder, plan: Plan, version: str, cluster: Topology, plann
         "sites_api": API_PORTS,
         "bases": {kind: image.base for kind, image in cluster.images.items()},
         "bootstrap": cluster.bootstrap,
+        "client_settings": {
+            key: f"{SECURITY}/ca.pem" if key == "ssl.ca.location" else value
+            for key, value in client_settings(cluster.installation).items()
+        },
         "topics": plan.topics,
         "actions": planned.actions,
         "seconds": planned.seconds,

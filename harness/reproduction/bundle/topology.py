@@ -21,6 +21,7 @@ from fencepost.harness.network.addresses import ACCEPT_DELAY_PORT, FIRST_K, LAST
 from fencepost.harness.network.layout import PROBE_SITE, Layout, Listener, Node, Proxy, hosts_file
 from fencepost.harness.plan.hash import plan_hash
 from fencepost.harness.plan.model import Plan
+from fencepost.harness.targets.certificates import Authority
 from fencepost.harness.targets.target import Installation, Target, new_uuid, write_configuration
 
 INSIDE = Path("/fencepost")
@@ -93,17 +94,18 @@ class Topology:
         return found
 
 
-def topology(plan: Plan, target: Target) -> Topology:
-    """UsageError if the target has no image, or its nodes need private keys, which leave no run folder."""
-    if plan.secured.has_tls:
-        raise UsageError(
-            "a run whose listeners have TLS cannot be bundled, since its nodes need private keys: `fencepost replay` "
-            "starts the same plan with new ones"
-        )
+def topology(plan: Plan, target: Target, security: Path) -> Topology:
+    """Return the topology. UsageError if the target has no image.
+
+    With TLS it has an authority of its own, whose certificate is in the folder `security`.
+    """
     k = FIRST_K + int(plan_hash(plan)[:8], 16) % (LAST_K - FIRST_K)
     addresses = PodAddresses(k, f"10.213.{k}")
     layout = lay_out(plan, addresses)
-    installation = Installation(layout, plan.timing, new_uuid(), INSIDE / "nodes", plan.secured, settings=plan.settings)
+    authority = Authority(security) if plan.secured.has_tls else None
+    installation = Installation(
+        layout, plan.timing, new_uuid(), INSIDE / "nodes", plan.secured, authority, plan.settings
+    )
     later = {spec.name for spec in plan.topology.nodes if spec.start == "later"}
     services = []
     for node in layout.nodes:

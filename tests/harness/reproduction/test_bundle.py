@@ -11,14 +11,19 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from cryptography.x509 import DNSName, IPAddress, SubjectAlternativeName, load_pem_x509_certificate
 from ruamel.yaml import YAML
 
 from fencepost.harness.backends.docker.images import SOURCES, reference_image
 from fencepost.harness.errors import HarnessError, UsageError
 from fencepost.harness.plan import dump_plan, load_plan
 from fencepost.harness.plan.file import parse_plan
-from fencepost.harness.reproduction.bundle.pack import bundle
+from fencepost.harness.plan.security import SecurityName
+from fencepost.harness.reproduction.bundle.pack import SECURITY, bundle
 from fencepost.harness.reproduction.bundle.schedule import schedule
+from fencepost.harness.targets.certificates import KEYSTORE
+from fencepost.harness.targets.identity import read_properties
+from fencepost.harness.targets.registry import VARIABLE, load_file
 from fencepost.results.records.folder import FolderError, Manifest, RunFolder
 from fencepost.results.records.journal import JournalWriter
 from fencepost.results.records.verdict import RunVerdict, Verdict
@@ -97,9 +102,10 @@ def test_the_script_says_which_nodes_it_does_not_upgrade() -> None:
     )
 
 
-def sample(path: Path, target: str = "quorum") -> RunFolder:
+def sample(path: Path, target: str = "quorum", security: SecurityName = "plaintext") -> RunFolder:
     folder = RunFolder.create_at(path / "2026-11-21-7f3c9a21")
     plan = parse_plan(PLAN.replace("TARGET", target).replace("NODE\n", f"{NODES[target]}\n"), "plan.yaml")
+    plan = plan.model_copy(update={"security": security})
     folder.plan.write_text(dump_plan(plan))
     with JournalWriter(folder.journal) as journal:
         for event in recorded_run().events:
@@ -113,8 +119,13 @@ def sample(path: Path, target: str = "quorum") -> RunFolder:
 @pytest.fixture(scope="module")
 def unpacked(tmp_path_factory: pytest.TempPathFactory) -> Path:
     path = tmp_path_factory.mktemp("bundle")
+    return packed(sample(path), path)
+
+
+def packed(run: RunFolder, path: Path) -> Path:
+    """Return the folder that a bundle of the run unpacks to."""
     try:
-        archive = bundle(sample(path), path / "lost.tar.gz")
+        archive = bundle(run, path / "lost.tar.gz")
     except HarnessError as error:
         pytest.skip(f"nothing can be packed here: {error}")
     with tarfile.open(archive) as found:
@@ -182,6 +193,46 @@ def test_containers_run_what_a_bundle_brought(unpacked: Path, monkeypatch: pytes
     monkeypatch.setenv(SOURCES, str(unpacked))
     with pytest.raises(UsageError, match="where there is no cluster_impl: name a bundle's images/reference/code"):
         reference_image.__wrapped__("fencepost.cluster_impl")
+
+
+def test_a_bundle_of_a_secured_run_has_keys_of_its_own_and_none_of_the_run(tmp_path: Path) -> None:
+    run = sample(tmp_path, security="tls-scram")
+    kept = run.nodes / "node-4"
+    kept.mkdir()
+    (kept / KEYSTORE).write_text("PRIVATE KEY of the run")
+    unpacked = packed(run, tmp_path)
+    assert load_plan(unpacked / "plan.yaml").security == "tls-scram"
+    assert not list((unpacked / "run").rglob(KEYSTORE))
+    authority = load_pem_x509_certificate((unpacked / SECURITY / "ca.pem").read_bytes())
+    services = YAML(typ="safe").load(unpacked / "compose.yaml")["services"]
+    published = {port.split(":")[0] for port in services["sites"]["ports"]} - {"127.0.0.1"}
+    for name in ("node-1", "node-4", "node-5"):
+        home = unpacked / "images" / "reference" / "nodes" / name
+        certificate = load_pem_x509_certificate((home / KEYSTORE).read_bytes())
+        certificate.verify_directly_issued_by(authority)
+        names = certificate.extensions.get_extension_for_class(SubjectAlternativeName).value
+        assert name in names.get_values_for_type(DNSName)
+        if name != "node-1":
+            assert published & set(map(str, names.get_values_for_type(IPAddress)))
+        said = read_properties(home / "node.properties")
+        assert said["ssl.keystore.location"] == f"/fencepost/nodes/{name}/{KEYSTORE}"
+        assert "CONTROLLER:SASL_SSL" in said["listener.security.protocol.map"]
+    readme = (unpacked / "README.md").read_text()
+    assert f"ssl.ca.location={SECURITY}/ca.pem" in readme
+    assert "sasl.username=client" in readme
+
+
+def test_a_run_elsewhere_has_no_topology_to_pack(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv(VARIABLE, "")
+    (tmp_path / "ours.yaml").write_text(
+        "name: ours\ntitle: ours\nversion: 1\ndialect: clients\nbrokers: {ids: [4]}\n"
+        "running: {bootstrap: ['127.0.0.1:9092']}\n"
+    )
+    load_file(str(tmp_path / "ours.yaml"))
+    run = sample(tmp_path)
+    run.plan.write_text(run.plan.read_text().replace("target: quorum", "target: ours"))
+    with pytest.raises(UsageError, match="ran on a cluster that runs elsewhere"):
+        bundle(run, tmp_path / "b.tar.gz")
 
 
 def test_a_run_is_not_packed_into_itself(tmp_path: Path) -> None:
