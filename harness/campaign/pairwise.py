@@ -111,7 +111,7 @@ class Pairwise:
         """Return the plan of this number, from 1. `seed` is what it is called by."""
         rounds = self.plans[number - 1]
         rng = random.Random(f"fencepost pairwise {self.file.name} {self.seed} {number}")
-        features = list(possible_with(features_for(self.file, self.reference, frozenset(Capability)), None))
+        features = list(possible_with(features_for(self.file, self.reference, frozenset(Capability)), "plaintext"))
         own = draw(rng, features)
         asked = [self.operations[name] for each in rounds for name in each.operations]
         cluster = with_workload(rng, self.clusters[rounds[0].cluster], [*own, *asked])
@@ -144,7 +144,7 @@ def pairwise(target: str, backend: str, seed: int) -> Pairwise:
 
 def pairwise_for(file: TargetFile, reference: str, seed: int, possible: frozenset[Capability]) -> Pairwise:
     """Return the plans that need only the capabilities in `possible`."""
-    features = list(possible_with(features_for(file, reference, possible), None))
+    features = list(possible_with(features_for(file, reference, possible), "plaintext"))
     faults = {each.name: each for each in features if isinstance(each, FaultMove) and each.weight}
     operations = {
         each.name: each

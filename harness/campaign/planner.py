@@ -40,10 +40,11 @@ from fencepost.harness.checkers.owed import every_run, every_workload
 from fencepost.harness.cluster.availability import unavailable_reason
 from fencepost.harness.errors import UsageError
 from fencepost.harness.plan.model import Acknowledged, Coverage, FaultProven, NodeSettings, Plan
+from fencepost.harness.plan.security import PlannedSecurity
 from fencepost.harness.plan.steps.describe import Describe
 from fencepost.harness.targets.file import TargetFile
 from fencepost.harness.targets.registry import load, reference_of
-from fencepost.harness.targets.securing import with_security
+from fencepost.harness.targets.securing import security_for, with_security
 
 VERSION = 20
 """The version of the plans that seeds stand for. It rises with every change of this package that makes other plans of
@@ -141,8 +142,9 @@ def generate(
     check_backend(backend)
     file = load(target).file
     possible = capabilities_here(file, backend)
-    plan = generate_for(file, reference_of(target), seed, possible, variant, choose, earlier, security)
-    return with_security(plan, security)
+    secured = security_for(file, security)
+    plan = generate_for(file, reference_of(target), seed, possible, variant, choose, earlier, secured)
+    return with_security(plan, secured)
 
 
 def generate_for(
@@ -153,7 +155,7 @@ def generate_for(
     variant: int = 0,
     choose: Draw = draw,
     earlier: Sequence[Plan] = (),
-    security: str | None = None,
+    security: PlannedSecurity = "plaintext",
 ) -> Plan:
     """Return a random plan that needs only the capabilities in `possible`, and can have the security."""
     of_variant = f" {variant}" if variant else ""
@@ -273,9 +275,11 @@ def left_out(target: TargetFile, backend: str, version: str, security: str | Non
     reasons = {each: unavailable_reason(backend, each) for each in _capabilities(target)}
     possible = frozenset(each for each, reason in reasons.items() if reason is None)
 
+    secured = security_for(target, security)
+
     def reason_of(each: Feature) -> str | None:
         unavailable = _unavailable(each, reasons) or each.left_out_reason(target, version, possible)
-        return unavailable or left_out_reason(each, security)
+        return unavailable or left_out_reason(each, secured)
 
     found = ((each.name, reason_of(each)) for each in all_features())
     return [LeftOut(name, reason) for name, reason in found if reason is not None]

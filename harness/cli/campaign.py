@@ -34,11 +34,11 @@ from fencepost.harness.disk_space import check_disk_space
 from fencepost.harness.engine.watchdog import JUDGED
 from fencepost.harness.errors import UsageError
 from fencepost.harness.plan import PlanError, load_plan
-from fencepost.harness.plan.security import SECURITIES
+from fencepost.harness.plan.security import spelled_out
 from fencepost.harness.processes.waiting import within
 from fencepost.harness.targets.reference import plant
 from fencepost.harness.targets.registry import load
-from fencepost.harness.targets.securing import check_security, security_named
+from fencepost.harness.targets.securing import check_security, security_for
 from fencepost.harness.terminal import console_beside, counted, terminal
 from fencepost.results.records.files import write_json
 from fencepost.results.records.folder import RunFolder
@@ -74,10 +74,11 @@ def campaign(options: CampaignOptions) -> int:
         options.plans_per_cluster,
         options.security,
     )
-    if order.security is not None:
-        check_security(load(order.target), SECURITIES[security_named(order.security)])
-        if order.pairwise:
-            raise UsageError("--pairwise is for clusters without --security: leave out one of the two")
+    target = load(order.target)
+    secured = spelled_out(security_for(target.file, order.security))
+    check_security(target, secured)
+    if secured.secures and order.pairwise:
+        raise UsageError("--pairwise is for clusters without security: leave it out")
     if order.plans_per_cluster > 1 and (order.pairwise or known is not None):
         raise UsageError(
             "--plans-per-cluster generates plans for the cluster at hand: leave out --pairwise, --learn and --guidance"

@@ -33,14 +33,14 @@ from fencepost.harness.conformance.shards import check as check_shard
 from fencepost.harness.disk_space import check_disk_space
 from fencepost.harness.engine.ci_job import ci_job
 from fencepost.harness.errors import InfrastructureError, UsageError
-from fencepost.harness.plan.security import SECURITIES
+from fencepost.harness.plan.security import spelled_out
 from fencepost.harness.processes.interrupts import end_on_interrupt
 from fencepost.harness.report.suite_results import SuiteResult
 from fencepost.harness.targets.consent import consented, give_consent
 from fencepost.harness.targets.file import TargetFile
 from fencepost.harness.targets.reference import plant
 from fencepost.harness.targets.registry import load
-from fencepost.harness.targets.securing import check_security, security_named
+from fencepost.harness.targets.securing import check_security, security_for
 from fencepost.harness.terminal import counted, terminal, width_for_text
 from fencepost.results.records.progress import VARIABLE, new_lines
 from fencepost.results.records.verdict import Verdict
@@ -79,8 +79,7 @@ def run_suites(options: ConformanceOptions, suites: Path, console: Console) -> i
         consented(target.file.name)
         if options.workers > 1:
             raise UsageError(f"{target.file.name} is one cluster, for one scenario at a time: leave --workers out")
-    if session.security is not None:
-        check_security(target, SECURITIES[security_named(session.security)])
+    check_security(target, spelled_out(security_for(target.file, session.security)))
     _check_selection(options)
     quarantined = _quarantined(session, target.file.name, console)
     outputs.check()

@@ -36,6 +36,7 @@ from fencepost.harness.plan import dump_plan, plan_hash, topologies
 from fencepost.harness.plan.model import Plan, Timing, TopicSpec, Topology
 from fencepost.harness.plan.rehearsal import problems_to_run
 from fencepost.harness.targets.registry import keep_copy, load, reference_of
+from fencepost.harness.targets.securing import check_security, with_security
 from fencepost.harness.terminal import terminal
 from fencepost.results.records.folder import RunFolder
 from fencepost.results.records.journal import JournalWriter
@@ -103,6 +104,8 @@ def interactive_cluster(plan: Plan, runs: Path, backend: str = PROCESS) -> Itera
     """Start the cluster, with a run folder and a journal as in a run; it ends with the block."""
     check_backend(backend)
     target = load(plan.target)
+    plan = with_security(plan, target.file.security)
+    check_security(target, plan.secured)
     check_disk_space(runs)
     folder = RunFolder.create(runs, plan_hash(plan), date.today())
     folder.plan.write_text(dump_plan(plan))

@@ -22,7 +22,8 @@ from fencepost.harness.reproduction.replaying import Original, Replays
 from fencepost.harness.reproduction.replaying import replay as run_again
 from fencepost.harness.targets.consent import give_consent
 from fencepost.harness.targets.reference import plant, plant_again
-from fencepost.harness.targets.securing import impossible, with_security
+from fencepost.harness.targets.registry import load_file
+from fencepost.harness.targets.securing import impossible, security_for, with_security
 from fencepost.harness.terminal import console_beside, counted
 from fencepost.results.records.folder import RunFolder
 from fencepost.results.records.verdict import RunVerdict, Verdict
@@ -36,9 +37,10 @@ def run(options: RunOptions) -> int:
     """Run a scenario or a plan file and show the verdict; return its exit code."""
     plant(options.mutant)
     give_consent(options.owned)
-    plan = with_security(plan_to_run(options.source, options.target, options.seed), options.security)
-    if options.security is not None and (reason := impossible(plan)) is not None:
-        raise UsageError(f"with `--security {options.security}`: {reason}")
+    plan = plan_to_run(options.source, options.target, options.seed)
+    plan = with_security(plan, security_for(load_file(plan.target), options.security))
+    if (reason := impossible(plan)) is not None:
+        raise UsageError(f"with this `security`: {reason}")
     console = console_beside(options.as_json)
     try:
         with RunDisplay(console, RunProgress.of(plan, options.runs, usual_seconds(plan.scenario))) as display:

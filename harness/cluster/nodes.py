@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import shutil
-import socket
 import threading
 import time
 from collections.abc import Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext, suppress
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import Any, Protocol
 
@@ -19,7 +19,6 @@ from fencepost.harness.errors import InfrastructureError, NodeNotReady
 from fencepost.harness.network import sockets
 from fencepost.harness.network.layout import Layout, Node, hosts_file
 from fencepost.harness.network.roundtrip import round_trip
-from fencepost.harness.network.tls import over_tls
 from fencepost.harness.plan.base import Release
 from fencepost.harness.processes.command import Command
 from fencepost.harness.targets.reference import planted_defect
@@ -350,12 +349,7 @@ def _reach(node: Node, installation: Installation, deadline: float) -> ProbeResu
     seconds = max(0.1, min(1.0, deadline - time.monotonic()))
     if node.health_question is not None:
         return round_trip(node.sign_of_life, seconds, asked=node.health_question).reach
-
-    def connect(seconds: float) -> socket.socket:
-        connection = socket.create_connection(node.front, seconds)
-        return over_tls(connection, installation.tls(node.front), node.front.host, seconds)
-
-    return round_trip(node.front, seconds, connect, node.question).reach
+    return round_trip(node.front, seconds, partial(installation.dial, node.front), node.question).reach
 
 
 def copy_in_use(directory: Path, copy: Path) -> None:

@@ -23,7 +23,7 @@ def ask_all(plan: Plan, runs: Path, backend: str, listener: ProgressListener) ->
 
     A broker that ends at a probe is started again on what it left, and the next probes are asked of it.
     """
-    target = check(plan, runs, backend)
+    plan, target = check(plan, runs, backend)
     with disk_space_errors(runs):
         with recorded(plan, runs, target, backend) as recording:
             cluster = Cluster(plan, recording.folder, recording.journal, target, backend)

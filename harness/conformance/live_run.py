@@ -53,13 +53,12 @@ class LiveRun:
 
         If the cluster does not start, `started` is False, and `finish` gives the verdict.
         """
-        self.plan = plan
         self.backend = backend
         self.failed = False
         """True once a step could not be done: only the end of the run is left."""
         if plan.steps:
             raise UsageError("the plan of a test has steps already: its steps are the calls of the test")
-        self.target = check(plan, runs, backend)
+        self.plan, self.target = plan, _ = check(plan, runs, backend)
         with ExitStack() as stack:
             stack.enter_context(disk_space_errors(runs))
             self._recording: Recording = stack.enter_context(recorded(plan, runs, self.target, backend))

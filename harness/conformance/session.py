@@ -15,7 +15,8 @@ from fencepost.harness.engine.run import RunInterrupt, run
 from fencepost.harness.errors import HarnessError
 from fencepost.harness.plan.model import Plan
 from fencepost.harness.plan.prose import steps_in_words
-from fencepost.harness.targets.securing import impossible, with_security
+from fencepost.harness.targets.registry import load_file
+from fencepost.harness.targets.securing import impossible, security_for, with_security
 from fencepost.results.records.folder import RunFolder
 from fencepost.results.records.progress import Phase, Progress
 from fencepost.results.records.verdict import RunVerdict, Verdict
@@ -48,10 +49,13 @@ class Session:
         the test if it is inconclusive and the session's option says so, or if the session's security makes a step of
         the plan impossible.
         """
-        plan = with_security(plan, self.options.security)
+        progress = Progress.from_environment(plan.scenario, plan.title, plan.requirements)
+        try:
+            plan = with_security(plan, security_for(load_file(plan.target), self.options.security))
+        except HarnessError as error:
+            _raise_not_begun(progress, error)
         if (reason := impossible(plan)) is not None:
             self.skip(plan.scenario, plan.title, plan.requirements, reason)
-        progress = Progress.from_environment(plan.scenario, plan.title, plan.requirements)
         progress.steps = steps_in_words(plan)
         self._properties.append((SCENARIO_PROPERTY, plan.scenario))
         allure_report.label(plan, section)
@@ -62,8 +66,7 @@ class Session:
             self._report(progress, plan, interrupted.folder, interrupted.verdict)
             raise
         except HarnessError as error:  # before anything exists; later ones are part of the verdict
-            progress.report(Phase.DONE, verdict=Verdict.INFRASTRUCTURE.value, headline=str(error))
-            raise NotBegun(str(error)) from None
+            _raise_not_begun(progress, error)
         self._report(progress, plan, folder, verdict)
         allure_report.attach(plan, folder, verdict)
         raise_unless_passed(verdict, folder, self.options.inconclusive)
@@ -72,3 +75,8 @@ class Session:
     def _report(self, progress: Progress, plan: Plan, folder: RunFolder, verdict: RunVerdict) -> None:
         self._properties += run_properties(plan, folder, verdict)
         progress.report(Phase.DONE, verdict=verdict.verdict.value, run=str(folder.path), headline=verdict.headline)
+
+
+def _raise_not_begun(progress: Progress, error: HarnessError) -> NoReturn:
+    progress.report(Phase.DONE, verdict=Verdict.INFRASTRUCTURE.value, headline=str(error))
+    raise NotBegun(str(error)) from None

@@ -6,6 +6,7 @@ import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from datetime import date
+from functools import partial
 from pathlib import Path
 from typing import TypeVar
 
@@ -13,11 +14,11 @@ from kio.schema.errors import ErrorCode
 
 from fencepost.faults.capabilities import ProbeResult, Running
 from fencepost.harness.clients.asking import ask_coordinator
+from fencepost.harness.clients.login import connect
 from fencepost.harness.clients.raw import NoAnswer, RawConnection
 from fencepost.harness.cluster.cluster import Cluster
 from fencepost.harness.errors import InfrastructureError
-from fencepost.harness.network.addresses import CLIENT_PORT, Endpoint
-from fencepost.harness.network.layout import MAIN_SITE, SITE_PREFIX, Node
+from fencepost.harness.network.layout import MAIN_SITE, SITE_PREFIX, Listener, Node
 from fencepost.harness.network.roundtrip import round_trip
 from fencepost.harness.network.socket_table import SocketState, sockets_of
 from fencepost.harness.plan import topologies
@@ -27,7 +28,9 @@ from fencepost.harness.plan.model import Plan, Timing, Topology
 from fencepost.harness.plan.requests.create_topic import create_topic
 from fencepost.harness.plan.requests.metadata import request_metadata
 from fencepost.harness.plan.requests.produce import send_record
+from fencepost.harness.targets.certificates import KEYSTORE, TRUSTSTORE
 from fencepost.harness.targets.registry import load, reference_of
+from fencepost.harness.targets.security import access
 from fencepost.results.records.folder import RunFolder
 from fencepost.results.records.journal import JournalWriter
 
@@ -39,7 +42,7 @@ SETTLE_SECONDS = 5.0
 """Seconds for what comes into being by a request: a topic, a coordinator, a broker that is let in."""
 ASK_SECONDS = 5.0
 ASK_EVERY = 0.05
-_OF_HARNESS = frozenset({"node.properties", "hosts"})
+_OF_HARNESS = frozenset({"node.properties", "hosts", KEYSTORE, TRUSTSTORE})
 
 _Found = TypeVar("_Found")
 
@@ -112,6 +115,7 @@ def _plan(reference: str) -> Plan:
         seed=0,
         target=reference_of(reference),
         timing=Timing(lease_ms=lease, session_ms=lease, fence_ms=lease + 1000),
+        security=file.security,
         topology=Topology(nodes=(*topologies.services(file.services), *deciders, first, *second)),
     )
 
@@ -126,14 +130,14 @@ class _Examination:
     def answers(self) -> Answers:
         node, cluster = self._first, self._cluster
         started = self._start(node)
-        offered = _by_name(_ask(node, RawConnection.offered))
-        listed = _listed(node)
-        creation = _created(node, TOPIC) if "create_topics" in offered else None
+        offered = _by_name(self._ask(node, RawConnection.offered))
+        listed = self._listed(node)
+        creation = self._created(node, TOPIC) if "create_topics" in offered else None
         if creation == ErrorCode.none.name and "produce" in offered:
-            _ask(node, self._write)
+            self._ask(node, self._write)
         asked = offered if "find_coordinator" in offered else {}
-        coordinators = {kind: _coordinator(node, kind) for kind in COORDINATORS if asked}
-        topics = sorted(topic.name for topic in _ask(node, request_metadata).topics)
+        coordinators = {kind: self._coordinator(node, kind) for kind in COORDINATORS if asked}
+        topics = sorted(topic.name for topic in self._ask(node, request_metadata).topics)
         of_second, at_second = self._of_second(self._second) if self._second else ({}, None)
         files = self._files()
         exit_code, ended = self._end()
@@ -160,18 +164,20 @@ class _Examination:
         """Start a broker, and wait until it answers at its port for clients; return the seconds that it took."""
         began = time.monotonic()
         self._cluster.processes.start(node.name)
-        endpoint = Endpoint(node.address, CLIENT_PORT)
-        while round_trip(endpoint, 1.0).reach is not ProbeResult.ANSWERED:
+        endpoint = node.endpoint(Listener.CLIENT)
+        dial = self._cluster.installation.dial
+        over_tls = " over TLS" if self._cluster.installation.tls(endpoint) is not None else ""
+        while round_trip(endpoint, 1.0, partial(dial, endpoint)).reach is not ProbeResult.ANSWERED:
             if self._cluster.processes.status(node.name).running is Running.EXITED:
                 raise InfrastructureError(self._cluster.processes.exit_summary(node.name))
             if time.monotonic() - began > START_SECONDS:
                 raise InfrastructureError(
-                    f"{node.name} does not answer ApiVersions at {endpoint} after {START_SECONDS:g} s: "
+                    f"{node.name} does not answer ApiVersions{over_tls} at {endpoint} after {START_SECONDS:g} s: "
                     f"{self._where(node)}"
                 )
             time.sleep(ASK_EVERY)
         seconds = round(time.monotonic() - began, 2)
-        at_peers = round_trip(node.front, 1.0).reach
+        at_peers = round_trip(node.front, 1.0, partial(dial, node.front)).reach
         self._at_peer_port = at_peers is ProbeResult.ANSWERED
         return seconds
 
@@ -197,8 +203,8 @@ class _Examination:
 
     def _of_second(self, second: Node) -> tuple[dict[int, str], str | None]:
         self._start(second)
-        offered = _by_name(_ask(second, RawConnection.offered))
-        return _listed(second), _created(second, OTHER_TOPIC) if "create_topics" in offered else None
+        offered = _by_name(self._ask(second, RawConnection.offered))
+        return self._listed(second), self._created(second, OTHER_TOPIC) if "create_topics" in offered else None
 
     def _files(self) -> tuple[str, ...]:
         home = self._cluster.installation.home(self._first)
@@ -213,20 +219,42 @@ class _Examination:
         seconds = round(time.monotonic() - began, 2)
         return (self._cluster.processes.status(name).exit_code if over else None), seconds
 
+    def _ask(self, node: Node, question: Callable[[RawConnection], _Found]) -> _Found:
+        """Ask over a connection of its own: a broker may end one over a request.
 
-def _ask(node: Node, question: Callable[[RawConnection], _Found]) -> _Found:
-    """Ask over a connection of its own: a broker may end one over a request. InfrastructureError without an answer."""
-    try:
-        with RawConnection(node.address, CLIENT_PORT, ASK_SECONDS) as connection:
-            return question(connection)
-    except NoAnswer as error:
-        raise InfrastructureError(f"{node.name} did not answer: {error}") from error
+        InfrastructureError without an answer.
+        """
+        known = access(Listener.CLIENT, self._cluster.installation)
+        try:
+            with connect(node.endpoint(Listener.CLIENT), ASK_SECONDS, known) as connection:
+                return question(connection)
+        except NoAnswer as error:
+            raise InfrastructureError(f"{node.name} did not answer: {error}") from error
 
+    def _listed(self, node: Node) -> dict[int, str]:
+        """Return the brokers that it lists, once it lists any."""
+        answer = _once(
+            lambda: self._ask(node, lambda line: request_metadata(line, ())), lambda found: bool(found.brokers)
+        )
+        return {int(broker.node_id): f"{broker.host}:{broker.port}" for broker in answer.brokers}
 
-def _listed(node: Node) -> dict[int, str]:
-    """Return the brokers that it lists, once it lists any."""
-    answer = _once(lambda: _ask(node, lambda line: request_metadata(line, ())), lambda found: bool(found.brokers))
-    return {int(broker.node_id): f"{broker.host}:{broker.port}" for broker in answer.brokers}
+    def _created(self, node: Node, topic: str) -> str:
+        """Create a topic of one partition. Return the error that stays, by name."""
+        wanted = (ErrorCode.none, ErrorCode.topic_already_exists, ErrorCode.not_controller)
+
+        def create() -> ErrorCode:
+            return self._ask(node, lambda line: create_topic(line, topic, 1, 1, int(ASK_SECONDS * 1000))[0])
+
+        return _once(create, lambda error: error in wanted).name
+
+    def _coordinator(self, node: Node, kind: str) -> int | None:
+        def find() -> int | None:
+            return self._ask(node, lambda line: ask_coordinator(line, f"{kind}:doctor"))
+
+        try:
+            return _once(find, lambda found: found is not None)
+        except InfrastructureError:
+            return None
 
 
 def _by_name(offered: Mapping[int, tuple[int, int]]) -> dict[str, tuple[int, int]]:
@@ -234,26 +262,6 @@ def _by_name(offered: Mapping[int, tuple[int, int]]) -> dict[str, tuple[int, int
     from kio.schema.index import api_key_map
 
     return {api_key_map.get(key, f"request-{key}"): versions for key, versions in sorted(offered.items())}
-
-
-def _created(node: Node, topic: str) -> str:
-    """Create a topic of one partition. Return the error that stays, by name."""
-    wanted = (ErrorCode.none, ErrorCode.topic_already_exists, ErrorCode.not_controller)
-
-    def create() -> ErrorCode:
-        return _ask(node, lambda line: create_topic(line, topic, 1, 1, int(ASK_SECONDS * 1000))[0])
-
-    return _once(create, lambda error: error in wanted).name
-
-
-def _coordinator(node: Node, kind: str) -> int | None:
-    def find() -> int | None:
-        return _ask(node, lambda line: ask_coordinator(line, f"{kind}:doctor"))
-
-    try:
-        return _once(find, lambda found: found is not None)
-    except InfrastructureError:
-        return None
 
 
 def _once(ask: Callable[[], _Found], good: Callable[[_Found], bool]) -> _Found:

@@ -43,7 +43,7 @@ from fencepost.harness.targets import registry as targets
 from fencepost.harness.targets.consent import consented
 from fencepost.harness.targets.fitting import check_design, check_roles
 from fencepost.harness.targets.outside import bound
-from fencepost.harness.targets.securing import check_security
+from fencepost.harness.targets.securing import check_security, with_security
 from fencepost.harness.targets.security import access
 from fencepost.harness.targets.target import Target
 from fencepost.results.records.folder import RunFolder
@@ -88,8 +88,7 @@ def run(
     verdict, and every process that was started is ended. So it is after an interrupt, which raises RunInterrupt with
     folder and verdict.
     """
-    target = check(plan, runs, backend)
-    plan = plan if target.file.running is None else bound(plan)
+    plan, target = check(plan, runs, backend)
     with disk_space_errors(runs):
         with recorded(plan, runs, target, backend) as recording:
             cluster = (Cluster if living is None else living.lease)(
@@ -104,30 +103,34 @@ def run(
     return recording.folder, verdict
 
 
-def check(plan: Plan, runs: Path, backend: str) -> Target:
-    """Return the plan's target. Raise PlanError, CatalogueError or UsageError if the plan cannot be run so."""
+def check(plan: Plan, runs: Path, backend: str) -> tuple[Plan, Target]:
+    """Return the plan as its target runs it, and the target. Raise as `check_plan`, also for what the machine lacks."""
     check_backend(backend)
-    target = check_plan(plan)
+    plan, target = check_plan(plan)
     if target.file.running is not None:
         consented(target.file.name)
     if target.file.services and backend != PROCESS:
         raise UsageError(f"{target.file.name} has services, which only --backend {PROCESS} starts")
     check_disk_space(runs)
-    return target
+    return plan, target
 
 
-def check_plan(plan: Plan) -> Target:
-    """Return the plan's target. Raise PlanError, CatalogueError or UsageError if it cannot be run on that."""
+def check_plan(plan: Plan) -> tuple[Plan, Target]:
+    """Return the plan as its target runs it: with the security, or on a cluster elsewhere the names, that it asks for.
+
+    With it the target. Raise PlanError, CatalogueError or UsageError if it cannot be run on that.
+    """
+    target = targets.load(plan.target)
+    plan = with_security(plan, target.file.security) if target.file.running is None else bound(plan)
     if wrong := problems_to_run(plan):
         raise PlanError([f"{problem.message} (in {'.'.join(map(str, problem.at))})" for problem in wrong])
     catalogue()  # the verdict needs it: a mistake in it is reported before anything starts
-    target = targets.load(plan.target)
     target.file.check_levels(plan)
     check_roles(target.file, plan)
     check_design(target.file, plan)
     check_security(target, plan.secured)
     added_checkers(target.file.checkers, target.file.beside)  # a mistake in them is found before anything starts
-    return target
+    return plan, target
 
 
 @dataclass

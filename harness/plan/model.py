@@ -22,7 +22,7 @@ from fencepost.harness.plan.base import (
 )
 from fencepost.harness.plan.requests.create_topic import CreateTopicProbe
 from fencepost.harness.plan.sampled import HUGE
-from fencepost.harness.plan.security import SECURITIES, PlannedSecurity, Security
+from fencepost.harness.plan.security import PlannedSecurity, Security, spelled_out
 from fencepost.harness.plan.steps import Step
 from fencepost.results.records.formats import PLAN_FORMAT
 
@@ -316,7 +316,7 @@ class Plan(PlanModel):
 
     @property
     def secured(self) -> Security:
-        return self.security if isinstance(self.security, Security) else SECURITIES[self.security]
+        return spelled_out(self.security)
 
     @property
     def releases(self) -> tuple[str, str] | None:

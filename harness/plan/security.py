@@ -98,6 +98,11 @@ SECURITIES: Mapping[SecurityName, Security] = {
 """Controllers have PLAIN beside SCRAM: those of Apache Kafka keep SCRAM users in the log that their logins are for."""
 
 
+def spelled_out(planned: PlannedSecurity) -> Security:
+    """Return the security of each listener for a name as well."""
+    return planned if isinstance(planned, Security) else SECURITIES[planned]
+
+
 def unsuitable_fault(fault: type[Fault], security: Security) -> str | None:
     """Return why a fault has no place with this security; None if it has."""
     if fault.counts_bytes and security.has_tls:

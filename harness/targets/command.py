@@ -7,7 +7,7 @@ import socket
 import subprocess
 import sys
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from functools import cached_property
+from functools import cached_property, partial
 from pathlib import Path
 from typing import Any
 
@@ -18,8 +18,10 @@ from fencepost.harness.errors import InfrastructureError, UsageError
 from fencepost.harness.network.addresses import CLIENT_PORT
 from fencepost.harness.network.layout import MAIN_SITE, SITE_PREFIX, Layout, Listener, Node
 from fencepost.harness.network.roundtrip import round_trip
+from fencepost.harness.plan.security import PASSWORDS, Security
 from fencepost.harness.processes.command import Command
 from fencepost.harness.targets import listeners
+from fencepost.harness.targets.certificates import KEYSTORE, TRUSTSTORE
 from fencepost.harness.targets.file import TargetFile
 from fencepost.harness.targets.identity import IdKeys
 from fencepost.harness.targets.process_template import Line, ProcessTemplate, environment
@@ -51,6 +53,13 @@ class CommandDriver:
         self._template: ProcessTemplate = file.process
         self._logs: dict[str, tuple[Path, int]] = {}
         """The log of each started node, and its length before the last start."""
+
+    def unsecurable(self, security: Security) -> str | None:
+        if not self.file.secured.secures:
+            return f"no listener of {self.file.name} is secured here: its target file has no `security`"
+        if security != self.file.secured:
+            return f"the templates of {self.file.name} are for the `security` of its target file"
+        return None
 
     def prepare(self) -> None:
         for argv in self._template.prepare:
@@ -120,12 +129,12 @@ class CommandDriver:
         if ready.broker == "metadata" and (reason := unlisted_brokers(brokers, installation)):
             return reason
         for node in nodes:
-            if node.is_service and (reason := self._silent(node, self.file.services[node.name].ready)):
+            if node.is_service and (reason := self._silent(node, self.file.services[node.name].ready, installation)):
                 return reason
         signs = [(node, ready.controller) for node in controllers] + [(node, ready.broker) for node in brokers]
-        return next((reason for node, sign in signs if (reason := self._silent(node, sign))), None)
+        return next((reason for node, sign in signs if (reason := self._silent(node, sign, installation))), None)
 
-    def _silent(self, node: Node, sign: str | Line) -> str | None:
+    def _silent(self, node: Node, sign: str | Line, installation: Installation) -> str | None:
         if isinstance(sign, Line):
             return None if self._said(node, sign) else f"the log of {node.name} has no line like {sign.says!r} yet"
         endpoint = node.endpoint(Listener.CLIENT) if node.is_broker else node.front
@@ -134,8 +143,9 @@ class CommandDriver:
                 socket.create_connection(endpoint, ANSWER_WITHIN).close()
             except OSError:
                 return f"{node.name} does not listen at {endpoint}"
-        if sign == "api-versions" and round_trip(endpoint, ANSWER_WITHIN).reach is not ProbeResult.ANSWERED:
-            return f"{node.name} does not answer ApiVersions at {endpoint}"
+        if sign == "api-versions":
+            reach = round_trip(endpoint, ANSWER_WITHIN, partial(installation.dial, endpoint)).reach
+            return None if reach is ProbeResult.ANSWERED else f"{node.name} does not answer ApiVersions at {endpoint}"
         return None
 
     def _said(self, node: Node, line: Line) -> bool:
@@ -218,6 +228,10 @@ class CommandDriver:
             "settings": self.file.properties(node, installation.timing),
             "folder": self.file.folder,
             "version": self.version,
+            "security": installation.security,
+            "keystore": installation.home(node) / KEYSTORE,
+            "truststore": installation.home(node) / TRUSTSTORE,
+            "users": PASSWORDS,
             "python": sys.executable,
         }
 

@@ -25,6 +25,7 @@ from fencepost.harness.plan.base import BugId, Name, Outcome, SettingKey, Settin
 from fencepost.harness.plan.dialect import Dialect
 from fencepost.harness.plan.model import Plan, Timing
 from fencepost.harness.plan.promises import Promises
+from fencepost.harness.plan.security import PlannedSecurity, Security, spelled_out
 from fencepost.harness.plan.steps.roll import Roll
 from fencepost.harness.targets.fixed_brokers import FixedBrokers
 from fencepost.harness.targets.health import Health
@@ -41,7 +42,10 @@ COMMAND = "command"
 
 _OF_CLIENTS = frozenset({"brokers", "one_listener", "one_process", "promises", "running", "services", "topics"})
 """The keys of a target that shows no control plane."""
-_OF_STARTED = ("process", "driver", "services", "one_process", "one_listener", "health", "settings", "timing", "levels")
+_OF_STARTED = (
+    *("process", "driver", "services", "one_process", "one_listener", "health"),
+    *("security", "settings", "timing", "levels"),
+)
 """The keys of a target whose nodes fencepost starts."""
 _ONE_AT_A_TIME = 1e-9
 """Clusters that a core carries, of a cluster that is there once."""
@@ -162,6 +166,9 @@ class TargetFile(PlanModel):
     """`none`: it writes no segment files as Apache Kafka does, so that no step and no rule reads them."""
     exit_codes: tuple[int, ...] = ()
     """The exit codes by which it ends on SIGTERM, beside 0 and 143."""
+    security: PlannedSecurity = "plaintext"
+    """How its listeners are secured where neither a plan nor `--security` says it. The driver `command` has no other
+    security than this one."""
     health: Health | None = None
     """The sign of life that a broker is asked for. None: ApiVersions at the port for its peers."""
     services: dict[Name, Service] = Field(default_factory=dict)
@@ -331,6 +338,10 @@ class TargetFile(PlanModel):
             if not all(within(release, served_by) for release in releases or (version,))
         )
         return found
+
+    @property
+    def secured(self) -> Security:
+        return spelled_out(self.security)
 
     @property
     def redirects(self) -> bool:

@@ -45,10 +45,14 @@ VARIABLES: Final[Mapping[str, str]] = {
     "settings": "what `settings`, `timing` and `levels` of the target file give this node: a mapping",
     "folder": "the folder of the target file",
     "version": "the version of the target",
+    "security": "that of each listener: `security.client.protocol` and `.mechanism`; also `internal`, `controller`",
+    "keystore": "with TLS, the PEM file of the node's private key and certificate",
+    "truststore": "with TLS, the PEM file of the authority that signs all certificates",
+    "users": "with SASL, the passwords by user; nodes log in to each other as `broker`",
     "python": "the Python that runs the harness",
 }
 
-SHARED: Final = frozenset({"folder", "level", "python", "settings", "timing", "version"})
+SHARED: Final = frozenset({"folder", "level", "python", "security", "settings", "timing", "users", "version"})
 """The variables that say nothing about the place of a node."""
 
 

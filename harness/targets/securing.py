@@ -1,4 +1,4 @@
-"""The security of a plan for a target: `--security`, and whether the target can have it."""
+"""The security of a plan for a target: that of the plan, of `--security` or of the target file, if it can have it."""
 
 from __future__ import annotations
 
@@ -7,7 +7,15 @@ import difflib
 from fencepost.harness.errors import UsageError
 from fencepost.harness.plan.checks import problems
 from fencepost.harness.plan.model import Plan
-from fencepost.harness.plan.security import SECURITIES, Security, SecurityName, super_user
+from fencepost.harness.plan.security import (
+    SECURITIES,
+    PlannedSecurity,
+    Security,
+    SecurityName,
+    spelled_out,
+    super_user,
+)
+from fencepost.harness.targets.file import TargetFile
 from fencepost.harness.targets.target import Target
 
 
@@ -21,9 +29,22 @@ def security_named(name: str) -> SecurityName:
     return found
 
 
-def with_security(plan: Plan, name: str | None) -> Plan:
-    """Return the plan with this security, unless it has one of its own or None is wanted. UsageError for another."""
-    if name is None or (wanted := security_named(name)) == "plaintext" or plan.security != "plaintext":
+def security_for(file: TargetFile, name: str | None) -> PlannedSecurity:
+    """Return the security of plans that have none of their own: the one named by `--security`, else the target's.
+
+    UsageError for a name that there is not, and for plaintext on a target whose file secures it.
+    """
+    if name is None:
+        return file.security
+    wanted = security_named(name)
+    if file.secured.secures and not spelled_out(wanted).secures:
+        raise UsageError(f"--security {name}: the target file of {file.name} has a `security`: leave the option out")
+    return wanted
+
+
+def with_security(plan: Plan, wanted: PlannedSecurity) -> Plan:
+    """Return the plan with this security, unless it has one of its own."""
+    if plan.secured.secures or not spelled_out(wanted).secures:
         return plan
     return plan.model_copy(update={"security": wanted})
 

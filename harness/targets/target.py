@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import base64
+import socket
 import uuid
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass
@@ -14,6 +15,7 @@ from fencepost.harness.clients.login import Access
 from fencepost.harness.clients.settings import ClientSettings
 from fencepost.harness.network.addresses import Endpoint
 from fencepost.harness.network.layout import Layout, Node
+from fencepost.harness.network.tls import over_tls
 from fencepost.harness.plan.model import NodeSettings, Timing
 from fencepost.harness.plan.security import SECURITIES, Security
 from fencepost.harness.processes.command import Command
@@ -66,6 +68,10 @@ class Installation:
         security = self.security.listeners
         is_secured = any(listener in security and security[listener].has_tls for listener in listeners)
         return self.authority.trusting if is_secured else None
+
+    def dial(self, at: Endpoint, timeout: float) -> socket.socket:
+        """Connect to an endpoint of a node, over TLS if it has that; seconds until TimeoutError. Raise OSError."""
+        return over_tls(socket.create_connection(at, timeout), self.tls(at), at.host, timeout)
 
     def data(self, node: Node) -> Path:
         """Return the first log directory of a node. A duplicate may share that of its original."""

@@ -56,7 +56,7 @@ def test_the_plans_of_a_target_have_all_its_pairs(target: str) -> None:
     file = load_file(target)
     possible = {
         each.name
-        for each in possible_with(features_for(file, f"{target}:{file.version}", file.capabilities), None)
+        for each in possible_with(features_for(file, f"{target}:{file.version}", file.capabilities), "plaintext")
         if isinstance(each, FaultMove)
     }
     assert {fault for fault, _ in pairs.legal} == possible

@@ -44,6 +44,7 @@ from fencepost.harness.plan.model import FaultProven
 from fencepost.harness.plan.rehearsal import problems_to_run
 from fencepost.harness.plan.requests.delete_topic import DeleteTopicProbe
 from fencepost.harness.plan.requests.request import ProbeStep
+from fencepost.harness.plan.security import PlannedSecurity
 from fencepost.harness.plan.steps import Step
 from fencepost.harness.plan.steps.heal import Heal
 from fencepost.harness.plan.steps.heal_all import HealAll
@@ -236,7 +237,7 @@ def test_every_kind_of_fault_that_is_possible_comes_up_in_plans_that_have_it(tar
     file = load_file(target)
     for move in features_for(file, target, file.capabilities):
         if isinstance(move, FaultMove) and move.weight:
-            security = None if left_out_reason(move, None) is None else "tls-scram"
+            security: PlannedSecurity = "plaintext" if left_out_reason(move, "plaintext") is None else "tls-scram"
             made = partial(generate_for, file, target, possible=file.capabilities, choose=only(move), security=security)
             plans = (made(seed=seed) for seed in range(100))
             assert any(step.fault == move.name for plan in plans for step in injects(plan)), move.name

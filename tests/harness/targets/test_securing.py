@@ -20,7 +20,7 @@ PLAIN = parse_plan(TEXT, "plan.yaml")
 
 
 def test_a_plan_gets_the_security_that_is_named_unless_it_has_its_own() -> None:
-    assert with_security(PLAIN, None) is PLAIN
+    assert with_security(PLAIN, "plaintext") is PLAIN
     assert plan_hash(with_security(PLAIN, "plaintext")) == plan_hash(PLAIN)
     secured = with_security(PLAIN, "tls-scram")
     assert secured.security == "tls-scram"
