@@ -34,6 +34,10 @@ ARCHIVE_FLAG = "-XX:SharedArchiveFile="
 EXAMPLE = Addresses(20)
 
 
+class NoImage(UsageError):
+    """The program of a node has no image that is made here."""
+
+
 @dataclass(frozen=True)
 class ContainerCommand:
     """A command line and its image. The paths of a node's own files are the same inside."""
@@ -43,7 +47,7 @@ class ContainerCommand:
 
 
 def contained(command: Command, fetch: bool = True) -> ContainerCommand:
-    """Translate a command. Raises UsageError for a program that has no image. Without `fetch`, nothing is fetched."""
+    """Translate a command. Raises NoImage for a program that has none. Without `fetch`, nothing is fetched."""
     if command.image is not None:
         return ContainerCommand(NamedImage("named", command.image, {}), tuple(command.argv))
     match list(command.argv):
@@ -51,9 +55,10 @@ def contained(command: Command, fetch: bool = True) -> ContainerCommand:
             return ContainerCommand(reference_image(module, fetch), ("python3", "-m", module, *arguments))
         case ["java", *arguments] if "-cp" in arguments:
             return _java(arguments)
-    raise UsageError(
-        f"{command.argv[0]} cannot be run in a container: only Java with a class path and modules of this source tree "
-        "have an image; name one by `process: image:` in the target file, or use --backend process"
+    program = next(iter(command.argv), "what runs elsewhere")
+    raise NoImage(
+        f"{program} cannot be run in a container: only Java with a class path and modules of this source tree have an "
+        "image; name one by `process: image:` in the target file, or use --backend process"
     )
 
 

@@ -1,4 +1,8 @@
-"""One archive with a run and all files that starting its topology elsewhere needs."""
+"""One archive with a run and all files that starting its topology elsewhere needs.
+
+Where the program of the nodes has no image, it is the run alone, which can be judged, and replayed where the program is
+installed.
+"""
 
 from __future__ import annotations
 
@@ -7,12 +11,13 @@ import platform
 import shutil
 import tarfile
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
+from fencepost.harness.backends.docker.commands import NoImage
 from fencepost.harness.backends.docker.images import DOCKERFILES
 from fencepost.harness.backends.docker.wheels import REQUIREMENTS
 from fencepost.harness.errors import UsageError
@@ -33,6 +38,7 @@ from fencepost.harness.targets import registry as targets
 from fencepost.harness.targets.certificates import KEYSTORE
 from fencepost.harness.targets.reference import plant_again
 from fencepost.harness.targets.security import client_settings
+from fencepost.harness.targets.target import Target
 from fencepost.results.records.folder import FolderError, RunFolder
 from fencepost.results.records.journal import being_written, read_journal
 
@@ -47,7 +53,7 @@ SECURITY = "security"
 def bundle(folder: RunFolder, out: Path) -> Path:
     """Write the archive, whole or not at all, and return its path.
 
-    Raise UsageError or FolderError if there is nothing to pack, or if the target has no images.
+    Raise UsageError or FolderError if there is nothing to pack.
     """
     if not folder.journal.is_file():
         raise FolderError(f"{folder.path} has no {folder.journal.name}: there is no run to pack")
@@ -63,27 +69,35 @@ def bundle(folder: RunFolder, out: Path) -> Path:
     if target.file.running is not None:
         raise UsageError(f"{folder.path} ran on a cluster that runs elsewhere: there is no topology of it to pack")
     target.prepare()
+    words = _words(folder, plan, manifest.target_version if manifest is not None else target.version)
     name = out.name.removesuffix(".gz").removesuffix(".tar").removesuffix(".tgz")
     out.parent.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(dir=out.parent, prefix=".bundle-") as scratch:
         root = Path(scratch) / name
         root.mkdir()
-        cluster = topology(plan, target, root / SECURITY)
+        cluster = _cluster(plan, target, root / SECURITY)
         shutil.copyfile(folder.plan, root / "plan.yaml")
         if not folder.report.is_file():
             write_report(folder)
         _copy_run(folder, root / "run")
-        _write_images(cluster, root / "images")
-        write_links(cluster, root / "images" / "pod" / "links")
-        for kind in cluster.images:
-            if kind != "pod":
-                write_nodes(target, cluster, root / "images" / kind / "nodes")
-        _render(folder, plan, manifest.target_version if manifest is not None else target.version, cluster, root)
+        if cluster is None:
+            _render(("README.md",), {**words, "containers": False}, root)
+        else:
+            _write_cluster(folder, plan, target, cluster, words, root)
         draft = Path(scratch) / "bundle"
         with tarfile.open(draft, "w:gz", compresslevel=6) as archive:
             archive.add(root, arcname=name, filter=_without_owner)
         draft.replace(out)
     return out
+
+
+def _cluster(plan: Plan, target: Target, security: Path) -> Topology | None:
+    """Return the topology; None if the program of a node has no image."""
+    try:
+        return topology(plan, target, security)
+    except NoImage:
+        shutil.rmtree(security, ignore_errors=True)
+        return None
 
 
 def _without_owner(entry: tarfile.TarInfo) -> tarfile.TarInfo | None:
@@ -124,8 +138,22 @@ def _node_lines() -> Iterator[str]:
     yield f"COPY --chown={OWNER}:{OWNER} nodes/ {INSIDE}/nodes/"
 
 
-def _render(folder: RunFolder, plan: Plan, version: str, cluster: Topology, root: Path) -> None:
+def _write_cluster(
+    folder: RunFolder, plan: Plan, target: Target, cluster: Topology, words: Mapping[str, Any], root: Path
+) -> None:
+    """Write the images, the compose file, and the script of the faults."""
+    _write_images(cluster, root / "images")
+    write_links(cluster, root / "images" / "pod" / "links")
+    for kind in cluster.images:
+        if kind != "pod":
+            write_nodes(target, cluster, root / "images" / kind / "nodes")
     planned = schedule(read_journal(folder.journal), cluster.links())
+    words = {**words, "containers": True, **_words_of_cluster(folder, plan, cluster, planned)}
+    _render(("compose.yaml", "faults.sh", "README.md"), words, root)
+    (root / "faults.sh").chmod(0o755)
+
+
+def _render(names: Sequence[str], words: Mapping[str, Any], root: Path) -> None:
     environment = Environment(
         loader=FileSystemLoader(DOCKERFILES / "compose"),
         undefined=StrictUndefined,
@@ -133,19 +161,12 @@ def _render(folder: RunFolder, plan: Plan, version: str, cluster: Topology, root
         lstrip_blocks=True,
         keep_trailing_newline=True,
     )
-    words = _words(folder, plan, version, cluster, planned)
-    for name in ("compose.yaml", "faults.sh", "README.md"):
+    for name in names:
         (root / name).write_text(environment.get_template(f"{name}.j2").render(words), encoding="utf-8")
-    (root / "faults.sh").chmod(0o755)
 
 
-def _words(folder: RunFolder, plan: Plan, version: str, cluster: Topology, planned: Schedule) -> dict[str, Any]:
+def _words(folder: RunFolder, plan: Plan, version: str) -> dict[str, Any]:
     verdict = stored_verdict(folder)
-    servers = [service.node.name for service in cluster.services if service.node.is_zookeeper]
-    volumes = {
-        service.node.name: service.node.duplicate_of or "" if service.node.directory == "same" else service.node.name
-        for service in cluster.services
-    }
     return {
         "run": folder.name,
         "scenario": plan.scenario,
@@ -154,11 +175,21 @@ def _words(folder: RunFolder, plan: Plan, version: str, cluster: Topology, plann
         "version": version,
         "verdict": verdict.verdict.value if verdict else "not judged",
         "headline": verdict.headline if verdict else "The run ended before it was judged.",
+        "own_file": folder.target.is_file(),
+    }
+
+
+def _words_of_cluster(folder: RunFolder, plan: Plan, cluster: Topology, planned: Schedule) -> dict[str, Any]:
+    volumes = {
+        service.node.name: service.node.duplicate_of or "" if service.node.directory == "same" else service.node.name
+        for service in cluster.services
+    }
+    return {
         "tag": f"fencepost-bundle-{folder.name.lower()}",
         "inside": str(INSIDE),
         "subnet": cluster.subnet,
         "services": cluster.services,
-        "zookeepers": servers,
+        "zookeepers": [service.node.name for service in cluster.services if service.node.is_zookeeper],
         "volumes": volumes,
         "entries": cluster.entries,
         "sites_api": API_PORTS,

@@ -12,11 +12,10 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from fencepost.harness.backends.docker.commands import ContainerCommand, contained
+from fencepost.harness.backends.docker.commands import ContainerCommand, NoImage, contained
 from fencepost.harness.backends.docker.environment import PodAddresses, links_from
 from fencepost.harness.backends.docker.images import Image, NamedImage, pod_image
 from fencepost.harness.cluster.cluster import lay_out
-from fencepost.harness.errors import UsageError
 from fencepost.harness.network.addresses import ACCEPT_DELAY_PORT, FIRST_K, LAST_K, Endpoint
 from fencepost.harness.network.layout import PROBE_SITE, Layout, Listener, Node, Proxy, hosts_file
 from fencepost.harness.plan.hash import plan_hash
@@ -95,7 +94,7 @@ class Topology:
 
 
 def topology(plan: Plan, target: Target, security: Path) -> Topology:
-    """Return the topology. UsageError if the target has no image.
+    """Return the topology. NoImage if the program of a node has none whose files are known.
 
     With TLS it has an authority of its own, whose certificate is in the folder `security`.
     """
@@ -113,7 +112,7 @@ def topology(plan: Plan, target: Target, security: Path) -> Topology:
         hosts = {name: at for name, at in _hosts(layout, node).items() if name != "localhost"}
         inside = contained(command, fetch=False)
         if isinstance(inside.image, NamedImage):
-            raise UsageError(f"a run with the image {inside.image.title} cannot be bundled: its files are unknown")
+            raise NoImage(f"the files of the image {inside.image.title} are unknown")
         services.append(Service(node, inside, dict(command.environment), hosts, node.name in later))
     return Topology(installation, addresses.range, tuple(services), tuple(_entries(layout)))
 

@@ -6,6 +6,7 @@ import json
 import re
 import shutil
 import subprocess
+import sys
 import tarfile
 from pathlib import Path
 from typing import Any
@@ -15,6 +16,7 @@ from cryptography.x509 import DNSName, IPAddress, SubjectAlternativeName, load_p
 from ruamel.yaml import YAML
 
 from fencepost.harness.backends.docker.images import SOURCES, reference_image
+from fencepost.harness.engine.run import run
 from fencepost.harness.errors import HarnessError, UsageError
 from fencepost.harness.plan import dump_plan, load_plan
 from fencepost.harness.plan.file import parse_plan
@@ -27,7 +29,16 @@ from fencepost.harness.targets.registry import VARIABLE, load_file
 from fencepost.results.records.folder import FolderError, Manifest, RunFolder
 from fencepost.results.records.journal import JournalWriter
 from fencepost.results.records.verdict import RunVerdict, Verdict
+from fencepost.suites.scenarios import SUITES
+from fencepost.suites.target_facts import TargetFacts
 from tests.harness.checkers.journal_builder import JournalBuilder
+
+AS_CLIENTS_SEE_IT = Path(__file__).parents[1] / "targets" / "quorum-as-clients-see-it.yaml"
+SCRIPT = f"""\
+#!/bin/sh
+exec {sys.executable} -m fencepost.cluster_impl "$1"
+"""
+"""A program that has no image."""
 
 PLAN = """\
 format: fencepost-plan/2
@@ -247,3 +258,47 @@ def test_a_folder_without_a_journal_is_refused_and_nothing_is_left(tmp_path: Pat
     with pytest.raises(FolderError, match=r"has no journal\.jsonl: there is no run to pack"):
         bundle(folder, tmp_path / "out" / "b.tar.gz")
     assert not (tmp_path / "out").exists()
+
+
+def _foreign(folder: Path) -> Path:
+    """Write the target file of a broker, and its program beside it."""
+    program = folder / "bin" / "acme"
+    program.parent.mkdir(parents=True)
+    program.write_text(SCRIPT)
+    program.chmod(0o755)
+    text = AS_CLIENTS_SEE_IT.read_text().replace("name: quorum-as-clients-see-it", "name: acme")
+    file = folder / "acme.yaml"
+    file.write_text(text.replace('["{{ python }}", -m, fencepost.cluster_impl,', "[bin/acme,"))
+    return file
+
+
+def _fencepost(folder: Path, *words: str) -> subprocess.CompletedProcess[str]:
+    command = [sys.executable, "-m", "fencepost.harness.cli", *words]
+    return subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False)
+
+
+@pytest.mark.integration
+def test_a_run_of_a_program_without_an_image_is_replayed_where_it_is_installed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The archive has the run and its target file. The packing machine's folder of the program is gone."""
+    monkeypatch.setenv("FENCEPOST_TARGETS", "")
+    [stop] = [each for each in SUITES["any"] if each.slug == "any-stop"]
+    folder, verdict = run(stop.plan(TargetFacts.of(str(_foreign(tmp_path / "here"))), 1), tmp_path / "runs")
+    assert verdict.verdict is Verdict.PASS, verdict.headline
+    with tarfile.open(bundle(folder, tmp_path / "acme.tar.gz")) as found:
+        found.extractall(tmp_path / "there")
+    unpacked = tmp_path / "there" / "acme"
+    assert {path.name for path in unpacked.iterdir()} == {"plan.yaml", "run", "README.md"}
+    said = (unpacked / "README.md").read_text()
+    assert "fencepost replay run --times 5\n" in said
+    assert "docker" not in said
+    shutil.rmtree(tmp_path / "here")
+    monkeypatch.setenv("FENCEPOST_TARGETS", "")
+    assert _fencepost(unpacked, "recheck", "run").returncode == 0
+    assert _fencepost(unpacked, "replay", "run").returncode != 0
+    _foreign(tmp_path / "installed")
+    target = unpacked / "run" / "target" / "target.yaml"
+    target.write_text(target.read_text().replace(str(tmp_path / "here"), str(tmp_path / "installed")))
+    replayed = _fencepost(unpacked, "replay", "run")
+    assert replayed.returncode == 0, replayed.stdout + replayed.stderr
