@@ -127,7 +127,8 @@ def smallest_cluster(
     if target.dialect.shows_decisions:
         return quorum_cluster(held_back=held_back, more=more)
     services = topologies.services(target.services)
-    return Topology(nodes=(*services, *topologies.brokers(target.brokers, held_back=held_back), *more))
+    brokers = topologies.brokers(target.brokers, held_back=held_back)
+    return Topology(nodes=(*services, *topologies.with_front_ends(brokers, target.front_ends), *more))
 
 
 def in_racks(topology: Topology, racks: Mapping[str, str] | None = None) -> Topology:

@@ -82,6 +82,8 @@ class Scenario:
     """The features that the target's release has to have (`features:` of the target file)."""
     services: bool = False
     """It is about the services beside the brokers (`services:` of the target file)."""
+    front_ends: bool = False
+    """It is about front ends that share an id (`brokers: front_ends:` of the target file)."""
 
     def __repr__(self) -> str:
         """Return the slug: Allure tells the histories of tests apart by it, so it must be short and never change."""
@@ -100,6 +102,7 @@ class Scenario:
             and has_features
             and len(target.releases) >= self.releases
             and (bool(target.services) or not self.services)
+            and (target.front_ends > 1 or not self.front_ends)
         )
 
     def level(self, target: TargetFacts) -> str | None:
@@ -248,6 +251,7 @@ def scenario(
     workloads: Iterable[str] = (),
     features: Iterable[str] = (),
     services: bool = False,
+    front_ends: bool = False,
 ) -> Callable[[_Build], _Build]:
     """Declare the decorated function, which makes a plan of a draft, as a scenario.
 
@@ -270,6 +274,7 @@ def scenario(
             workloads=frozenset(workloads),
             features=frozenset(features),
             services=services,
+            front_ends=front_ends,
         )
         return build
 

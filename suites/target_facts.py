@@ -58,6 +58,8 @@ class TargetFacts:
     """Its protocol timeouts, as a multiple of those of the reference cluster."""
     brokers: tuple[int, ...] = BROKER_IDS
     """The ids of the brokers of its clusters."""
+    front_ends: int = 1
+    """The processes of each broker, which share its id."""
     services: tuple[str, ...] = ()
     promises: Promises = field(default_factory=Promises)
     topics_by_use: bool = False
@@ -90,6 +92,7 @@ class TargetFacts:
             workloads=frozenset(kind for kind in file.workloads if file.without_workload(kind, version) is None),
             timeout_factor=file.timeout_factor,
             brokers=file.brokers.ids,
+            front_ends=file.brokers.front_ends,
             services=tuple(file.services),
             promises=file.promises,
             topics_by_use=file.topics == "by use",

@@ -37,7 +37,7 @@ from fencepost.harness.plan.model import (
 )
 from fencepost.harness.plan.requests.replica_state_event import EventTopic
 from fencepost.harness.plan.steps import Step
-from fencepost.harness.plan.topologies import BROKER_IDS, CONTROLLER_IDS, node_name
+from fencepost.harness.plan.topologies import BROKER_IDS, CONTROLLER_IDS, front_end, node_name
 from fencepost.suites.building import (
     CONSUMER,
     PRODUCER,

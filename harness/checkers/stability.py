@@ -107,7 +107,7 @@ class Stability:
         return {
             id: node.name
             for node in self.plan.topology.nodes
-            if node.duplicate_of is None and "zookeeper" not in node.roles
+            if node.is_original and "zookeeper" not in node.roles
             for id in (node.id, node.quorum_id)
         }
 

@@ -70,6 +70,7 @@ def interactive_plan(target: str, servers: int = 1, backend: str = PROCESS, *, p
         disk="breakable" if not plain and possible(Capability.DISKS) else "plain",
         clock="own" if not plain and possible(Capability.CLOCK) else "machine",
     )
+    brokers = topologies.with_front_ends(brokers, file.brokers.front_ends)
     duplicates = [topologies.duplicate_of(brokers[0])] if Capability.DUPLICATE in file.capabilities else []
     ids = file.brokers.ids
     replicas = len(ids) if file.promises.replication == "isr" else 1

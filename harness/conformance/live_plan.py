@@ -124,6 +124,7 @@ def _topology(file: TargetFile, needs: frozenset[Capability], duplicate: str | N
         disk="breakable" if Capability.DISKS in needs else "plain",
         clock="own" if Capability.CLOCK in needs else "machine",
     )
+    brokers = topologies.with_front_ends(brokers, file.brokers.front_ends)
     nodes = (*topologies.services(file.services), *topologies.deciders(file.dialect), *brokers)
     if duplicate is not None and duplicate not in (names := [node.name for node in nodes]):
         raise UsageError(f"no node is called {duplicate!r}: the nodes are {', '.join(names)}")

@@ -284,5 +284,5 @@ class References:
         return {
             node.quorum_id if role == "controller" else node.id: node.name
             for node in nodes
-            if role in node.roles and node.duplicate_of is None
+            if role in node.roles and node.is_original
         }

@@ -59,6 +59,8 @@ class NodeSpec(PlanModel):
     """The id of the controller in a process that is a broker as well; `id` is then that of the broker."""
     start: Literal["now", "later"] = "now"
     duplicate_of: str | None = None
+    front_end_of: str | None = None
+    """The broker of which it is a further front end: it starts with it and serves as it does, under the same id."""
     directory: Literal["empty", "cloned", "same"] = "empty"
     """The log directory with which a duplicate starts; `same`: the directory of the original itself."""
     log_dirs: Annotated[int, Field(ge=1, le=9)] = 1
@@ -73,6 +75,11 @@ class NodeSpec(PlanModel):
     settings: dict[SettingKey, SettingValue | None] = Field(default_factory=dict)
     """Configuration keys of this node alone, which win over all others; null leaves a key out. `{address}` stands for
     the node's own address."""
+
+    @property
+    def is_original(self) -> bool:
+        """True for the process that stands for its id: no duplicate, and no further front end."""
+        return self.duplicate_of is None and self.front_end_of is None
 
     @property
     def quorum_id(self) -> int:

@@ -90,7 +90,7 @@ class _Rehearsal:
     def _named(self, ref: NodeRef) -> list[str]:
         if ref not in GROUPS:
             return [ref]
-        return [node.name for node in self.plan.topology.nodes if GROUPS[ref] in node.roles and not node.duplicate_of]
+        return [node.name for node in self.plan.topology.nodes if GROUPS[ref] in node.roles and node.is_original]
 
     def _unfit(self, at: tuple[str | int, ...], step: InjectStep) -> Iterator[Problem]:
         """Check what the topology has to give the nodes that the fault is aimed at."""

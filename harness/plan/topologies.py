@@ -100,6 +100,28 @@ def brokers(
     )
 
 
+def front_end(original: str, number: int) -> str:
+    """Return the name of a front end of a broker, from 2: `node-111-2`."""
+    return f"{original}-{number}"
+
+
+def with_front_ends(originals: Iterable[NodeSpec], count: int) -> tuple[NodeSpec, ...]:
+    """Return brokers, each followed by its further front ends, `count` with itself: `node-111`, `node-111-2`."""
+    return tuple(
+        original
+        if number == 1
+        else original.model_copy(
+            update={
+                "name": front_end(original.name, number),
+                "index": original.index + (number - 1) * DUPLICATE_INDEX,
+                "front_end_of": original.name,
+            }
+        )
+        for original in originals
+        for number in range(1, count + 1)
+    )
+
+
 def duplicate_of(original: NodeSpec, directory: Literal["empty", "cloned", "same"] = "empty") -> NodeSpec:
     """Return a second process for the original's id.
 

@@ -233,5 +233,5 @@ def _partitions(plan: Plan) -> Iterator[TopicPartition]:
 
 
 def _node(plan: Plan, id: int) -> str:
-    found = (node.name for node in plan.topology.nodes if node.id == id and node.duplicate_of is None)
+    found = (node.name for node in plan.topology.nodes if node.id == id and node.is_original)
     return next(found, f"broker {id}")

@@ -55,7 +55,7 @@ def _broker(plan: Plan, node: NodeSpec, journal: Journal, newest: NewestViews) -
     in_zookeeper = any("zookeeper" in each.roles for each in plan.topology.nodes)
     if node.duplicate_of is None or in_zookeeper:
         changes += [*_registration(node, journal, in_zookeeper), *_leadership(plan, node, newest)]
-    note = f"id {node.id}"
+    note = f"id {node.id}" if node.front_end_of is None else f"front end of {node.front_end_of}"
     if node.duplicate_of is not None:
         note = f"duplicate of {node.duplicate_of}, {node.directory} dir"
     return Bars(

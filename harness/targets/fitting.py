@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from fencepost.harness.errors import UsageError
 from fencepost.harness.plan.conditions.condition import AwaitStep
 from fencepost.harness.plan.dialect import Dialect
@@ -22,6 +24,10 @@ def check_roles(file: TargetFile, plan: Plan) -> None:
     if file.dialect is Dialect.CLIENTS:
         _check_brokers(file, plan)
         return
+    if several := [node.name for node in plan.topology.nodes if node.front_end_of is not None]:
+        raise UsageError(
+            f"{several[0]} is a further front end, and those share an id with `dialect: clients` only: drop it"
+        )
     needed = "zookeeper" if file.dialect.uses_zookeeper else "controller"
     if all(needed not in node.roles for node in plan.topology.nodes):
         raise UsageError(
@@ -50,13 +56,18 @@ def _check_brokers(file: TargetFile, plan: Plan) -> None:
             f"{{name: {name}, id: 0, index: 60, roles: [service]}}"
         )
     brokers = [node for node in plan.topology.nodes if node.roles == ("broker",)]
-    ids = sorted(node.id for node in brokers if node.duplicate_of is None)
-    if "brokers" in file.model_fields_set and ids != sorted(file.brokers.ids):
+    ids = sorted(node.id for node in brokers if node.is_original)
+    if "brokers" in file.model_fields_set and ids != sorted(file.brokers.ids) and not _is_first_alone(file, ids):
         fixed = ", ".join(map(str, file.brokers.ids))
         raise UsageError(
             f"the brokers of the plan have the ids {', '.join(map(str, ids)) or 'of no node'}, and those of "
             f"{file.name} are {fixed} (`brokers` of its target file): write these into the topology"
         )
+
+
+def _is_first_alone(file: TargetFile, ids: Sequence[int]) -> bool:
+    """Return whether they are the id of the first broker, in a cluster that is started with as many as the plan has."""
+    return file.running is None and list(ids) == [file.brokers.ids[0]]
 
 
 def check_design(file: TargetFile, plan: Plan) -> None:

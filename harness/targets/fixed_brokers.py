@@ -15,6 +15,8 @@ class FixedBrokers(PlanModel):
     """The brokers of each cluster of a target, by their ids."""
 
     ids: Annotated[tuple[Annotated[int, Field(ge=0)], ...], Field(min_length=1, max_length=9)] = BROKER_IDS
+    front_ends: Annotated[int, Field(ge=1, le=4)] = 1
+    """The processes of each broker: they share its id, and each lists itself only."""
     count: Annotated[int, Field(ge=1, le=9)] = len(BROKER_IDS)
 
     @model_validator(mode="before")

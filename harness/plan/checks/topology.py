@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 
 from fencepost.harness.plan.checks.problem import Problem, twice, unknown
 from fencepost.harness.plan.model import NodeSpec, Plan
@@ -22,6 +22,8 @@ def node_problems(plan: Plan) -> Iterator[Problem]:
             continue
         if "zookeeper" in node.roles:
             yield from _zookeeper((*at, place), node)
+        elif node.front_end_of is not None:
+            yield from _front_end((*at, place), node, owners)
         elif node.duplicate_of is None:
             if node.id in owners:
                 yield Problem(
@@ -63,6 +65,14 @@ def _combined(at: tuple[str | int, ...], node: NodeSpec, owners: dict[int, str])
     elif id in owners:
         yield Problem((*at, "controller_id"), f"{node.name} has a controller with the id {id} of {owners[id]}")
     owners.setdefault(id, node.name)
+
+
+def _front_end(at: tuple[str | int, ...], node: NodeSpec, owners: Mapping[int, str]) -> Iterator[Problem]:
+    if owners.get(node.id) != node.front_end_of or node.start == "later" or node.duplicate_of is not None:
+        yield Problem(
+            (*at, "front_end_of"),
+            f"{node.name} has to follow the broker {node.front_end_of}, start with it, and have its id",
+        )
 
 
 def _zookeeper(at: tuple[str | int, ...], node: NodeSpec) -> Iterator[Problem]:

@@ -180,7 +180,7 @@ def _without_node(plan: Plan, name: str) -> Plan | None:
     nodes = tuple(node for node in plan.topology.nodes if node.name != name)
     if {role for node in plan.topology.nodes for role in node.roles} - {role for node in nodes for role in node.roles}:
         return None
-    gone = {spec.id} if "broker" in spec.roles and spec.duplicate_of is None else set()
+    gone = {spec.id} if "broker" in spec.roles and spec.is_original else set()
     topics = [
         topic.model_copy(
             update={"assignments": tuple(tuple(id for id in ids if id not in gone) for ids in topic.assignments)}

@@ -58,6 +58,14 @@ def test_no_broker_of_one_process_starts_later() -> None:
         check_plan(_plan("kfake", held_back=("node-1",)))
 
 
+def test_the_first_of_fixed_brokers_can_be_alone() -> None:
+    """`fencepost compare` asks one broker. Of two out of three it is not known that they make a cluster."""
+    alone = _plan("kfake").model_copy(update={"topology": Topology(nodes=topologies.brokers((0,)))})
+    check_plan(alone)
+    with pytest.raises(UsageError, match="have the ids 0, 1, and those of kfake are 0, 1, 2"):
+        check_plan(alone.model_copy(update={"topology": Topology(nodes=topologies.brokers((0, 1)))}))
+
+
 @pytest.mark.integration
 def test_a_fault_of_one_broker_is_a_fault_of_all(kfake: str, tmp_path: Path) -> None:
     steps = (
