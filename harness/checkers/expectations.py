@@ -42,6 +42,10 @@ _VACANT = frozenset({5, 6, 8, 9, 14, 15, 16, 19, 20, 25, 41, 80, 83})
 """The errors that say that a role is vacant or moves: of leaders, coordinators and controllers, and too few in sync. A
 member is unknown (25) to a coordinator that has just taken over, if members are kept in memory only, and if it was not
 heard in time."""
+_OF_ITS_OWN = frozenset({6, 16})
+"""Those of them that a broker gives of itself: that it is no leader, no coordinator."""
+_OF_RIGHTS = (29, 30, 31)
+"""The errors of users without a right, which a broker asks for before it looks at its role."""
 UNREADABLE = "unreadable"
 """The outcome of an answer that may have been the expected one, or one that must never be."""
 NOT_ASKED = "not-asked"
@@ -65,10 +69,14 @@ class RequestAttempt:
         """Return whether the request was not refused, but not answered in time, or answered with a timeout."""
         return self.outcome == "unanswered" or self.error == _TIMED_OUT
 
-    @property
-    def is_vacant(self) -> bool:
-        """Return whether the answer says that no node had the role that the request needs."""
-        return self.outcome == "refused" and self.error in _VACANT
+    def is_vacant_for(self, expected: str) -> bool:
+        """Return whether the answer says that no node had the role that the request needs, and may say so.
+
+        A broker from which the lack of a right is expected has no role to say before that.
+        """
+        of_rights = any(matches(expected, {"outcome": "refused", "error": error}) for error in _OF_RIGHTS)
+        vacant = _VACANT - _OF_ITS_OWN if of_rights else _VACANT
+        return self.outcome == "refused" and self.error in vacant
 
     def is_as(self, outcome: str) -> bool:
         """Return whether the attempt ended with an outcome of the plan, such as `error:74`."""
@@ -259,7 +267,7 @@ def _answers(name: str, expect: ExpectOutcome, judged: list[RequestAttempt]) -> 
             )
             late = {
                 "only_late": all(each.is_late for each in others),
-                "only_vacant": all(each.is_late or each.is_vacant for each in others),
+                "only_vacant": all(each.is_late or each.is_vacant_for(expect.outcome) for each in others),
             }
             return replace(finding, evidence={**finding.evidence, **late})
         case Level.MUST | Level.NEVER if unreadable:

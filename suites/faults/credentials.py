@@ -69,11 +69,15 @@ def _untrusted(draft: v.Draft, fault: v.Step) -> v.Plan:
     dialects=SECURED,
 )
 def renewed(draft: v.Draft) -> v.Plan:
-    """While the leader has another certificate, a follower is killed, and follows it again over a new connection."""
+    """While the leader has another certificate, a follower is killed, and follows it again over a new connection.
+
+    Another broker may lead for a while on a busy machine, so the listener for peers is asked as well.
+    """
     leader, follower, _ = draft.roles
     steps: list[v.Step] = [
         v.inject("renewed", v.RenewedCertificateParameters(node=leader)),
         v.ask("served", leader, "metadata", METADATA, v.serves("SEC-09"), version=WITHOUT_CREATION),
+        v.ask("peers", leader, "metadata", METADATA, v.serves("SEC-09"), version=WITHOUT_CREATION, to_peers=True),
         v.inject("crash", v.KillParameters(nodes=follower)),
         v.IsrIs(as_="left", partition="t-0", lacks=follower, expect=v.must("ISR-05")),
         v.Heal(as_="restart", fault="crash"),

@@ -70,7 +70,7 @@ class AskedRun(RunReferences):
         asked = self._cluster.node(self.receiver)
         if asked.is_controller and (not asked.is_broker or probe.node == "active-controller"):
             return Listener.CONTROLLER
-        return probe.listener
+        return probe.received_at
 
     def _log_in(self, probe: KafkaRequest, listener: Listener, connection: RawConnection) -> ProbeAnswer | None:
         """Log in as the user of the harness, or the probe's. Return the listener's refusal, None on success."""

@@ -39,6 +39,8 @@ class ApiProbe(Claiming):
     """The newest version to send. The node may have only older ones. None: the newest that both sides know."""
     login: bool = True
     """False: do not log in, in a plan with logins."""
+    to_peers: bool = False
+    """Send it to the listener of a broker for its peers, as one of them."""
     body: dict[str, Any] = Field(default_factory=dict)
     """The fields of the request in snake case, as the message definition has them; durations in milliseconds. One that
     is missing has its default. `$name` stands for a bound value."""
@@ -62,6 +64,10 @@ class ApiProbe(Claiming):
     @property
     def clause(self) -> str:
         return self.phrase if self.version is None else f"{self.phrase} at version {{version}}"
+
+    @property
+    def received_at(self) -> Listener:
+        return Listener.INTERNAL if self.to_peers else Listener.CLIENT
 
     @property
     def logs_in(self) -> bool:

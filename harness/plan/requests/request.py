@@ -88,6 +88,10 @@ class KafkaRequest(ProbeStep):
     """The password of the login. None: that of the user."""
 
     @property
+    def received_at(self) -> Listener:
+        return self.listener
+
+    @property
     def logs_in(self) -> bool:
         return True
 

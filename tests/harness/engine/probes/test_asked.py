@@ -62,6 +62,7 @@ def answer(
         (HeartbeatProbe(node="node-4", broker="node-5", user="bob"), BROKER, [Listener.INTERNAL, 1.0, "bob"]),
         (VoteProbe(node="node-4", candidate="node-1"), CONTROLLER, [Listener.CONTROLLER, 1.0, "broker"]),
         (ApiProbe(node="node-4", api="vote"), CONTROLLER, [Listener.CONTROLLER, 1.0, "broker"]),
+        (ApiProbe(node="node-4", api="vote", to_peers=True), BROKER, [Listener.INTERNAL, 1.0, "broker"]),
         (ApiProbe(node="node-4", api="vote", login=False), CONTROLLER, [Listener.CONTROLLER, 1.0]),
         (ApiProbe(node="node-4", api="vote"), BROKER | CONTROLLER, [Listener.CLIENT, 1.0]),
         (ApiProbe(node="active-controller", api="vote"), BROKER | CONTROLLER, [Listener.CONTROLLER, 1.0, "broker"]),
