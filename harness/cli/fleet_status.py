@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
+from pathlib import Path
 
 from fencepost.harness.cli.commands.fleet import StatusOptions
 from fencepost.harness.cli.publish import store_errors
+from fencepost.harness.errors import UsageError
 from fencepost.harness.fleet.history import History, read_history
-from fencepost.harness.terminal import counted, terminal
+from fencepost.harness.fleet.history_page import page
+from fencepost.harness.terminal import console_beside, counted, terminal
 from fencepost.results.records.verdict import Verdict
 from fencepost.results.store.store import Store
 
@@ -30,9 +33,22 @@ def status(options: StatusOptions) -> int:
         if not releases:
             of_target = f" on {options.target}" if options.target else ""
             console.print(f"no plan of a campaign{of_target} is in {options.address}: fencepost campaign --publish")
+    if options.page is not None and releases:
+        _write(options.page, page(options.address, releases))
+        console_beside(options.as_json).print(
+            f"\n{'page':<{MARGIN}}{options.page}", highlight=False, soft_wrap=True, markup=False
+        )
     if not releases:
         return Verdict.INCONCLUSIVE.exit_code
     return Verdict.VIOLATION.exit_code if any(each.found for each in releases) else 0
+
+
+def _write(file: Path, text: str) -> None:
+    try:
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_text(text, encoding="utf-8")
+    except OSError as error:
+        raise UsageError(f"the page cannot be written to {file}: {error.strerror}") from None
 
 
 def _lines(of: History) -> Iterator[str]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Annotated
 
 import typer
@@ -28,6 +29,7 @@ class StatusOptions(CommandOptions):
     [bold]Examples[/bold]
       fencepost fleet status store
       fencepost fleet status store --target apache-kafka
+      fencepost fleet status store --page nights.html
       fencepost fleet status store --json
     """
 
@@ -39,6 +41,9 @@ class StatusOptions(CommandOptions):
         ),
     ] = None
     as_json: Json = False
+    page: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="Write an HTML page as well, one file that needs no other.")
+    ] = None
 
     def perform(self) -> int:
         from fencepost.harness.cli.fleet_status import status

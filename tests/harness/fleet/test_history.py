@@ -63,6 +63,27 @@ def test_the_exit_code_says_whether_something_was_found(
     assert "no plan of a campaign on kfake" in capsys.readouterr().out
 
 
+@pytest.mark.parametrize(("verdict", "sections"), [(Verdict.VIOLATION, 2), (Verdict.PASS, 1)])
+def test_the_page_has_a_table_of_violations_only_if_there_are_some(
+    stored: Stored, verdict: Verdict, sections: int, tmp_path: Path
+) -> None:
+    stored(verdict)
+    file = tmp_path / "pages" / "nights.html"
+    _ended("fleet", "status", str(tmp_path / "store"), "--page", str(file))
+    written = file.read_text()
+    assert written.count("<section") == sections
+    assert ("a record was lost" in written) == (verdict is Verdict.VIOLATION)
+
+
+def test_a_page_that_cannot_be_written_is_an_error(
+    stored: Stored, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    stored(Verdict.PASS)
+    (tmp_path / "file").touch()
+    assert _ended("fleet", "status", str(tmp_path / "store"), "--page", str(tmp_path / "file" / "page.html")) == 64
+    assert "the page cannot be written" in capsys.readouterr().err
+
+
 def test_a_folder_that_is_no_store_is_refused(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert _ended("fleet", "status", str(tmp_path / "none")) == 64
     assert "none" in capsys.readouterr().err
