@@ -8,7 +8,7 @@ lists the features that no plan has here, with the reasons.
 from __future__ import annotations
 
 import random
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
 
@@ -132,16 +132,19 @@ def generate(
     choose: Draw = draw,
     earlier: Sequence[Plan] = (),
     security: str | None = None,
+    lacks: Collection[Capability] | None = None,
 ) -> Plan:
     """Return a random plan for `quorum`, or with a version `apache-kafka:4.4.0`. Raise UsageError if there is no such
     target.
+
+    `lacks`: what the machines that run it are not capable of; None: it runs on this one.
 
     A seed has any number of variants, from which a campaign that learns chooses; 0 is the plan that the seed stands
     for. `earlier` are the plans that run before this one on the same cluster, whose nodes it takes over.
     """
     check_backend(backend)
     file = load(target).file
-    possible = capabilities_here(file, backend)
+    possible = capabilities_here(file, backend, lacks)
     secured = security_for(file, security)
     plan = generate_for(file, reference_of(target), seed, possible, variant, choose, earlier, secured)
     return with_security(plan, secured)
@@ -254,14 +257,16 @@ def fits(feature: Feature, first: Plan) -> bool:
     return feature.settings.items() <= given.items() and feature.level in (None, first.level)
 
 
-def capabilities_here(file: TargetFile, backend: str) -> frozenset[Capability]:
-    """Return what the target, the backend and this machine are capable of."""
+def capabilities_here(
+    file: TargetFile, backend: str, lacks: Collection[Capability] | None = None
+) -> frozenset[Capability]:
+    """Return what the target, the backend and this machine, or others that lack this, are capable of."""
     if not file.dialect.shows_decisions:
         raise UsageError(
             f"random plans claim what a visible control plane decided, and {file.name} has `dialect: {file.dialect}`: "
             f"`fencepost conformance --target {file.name}` runs the scenarios that it owes"
         )
-    return frozenset(each for each in _capabilities(file) if unavailable_reason(backend, each) is None)
+    return _capabilities(file).difference(reasons_here(file, backend) if lacks is None else lacks)
 
 
 def features_for(file: TargetFile, reference: str, possible: frozenset[Capability]) -> list[Feature]:
@@ -270,11 +275,25 @@ def features_for(file: TargetFile, reference: str, possible: frozenset[Capabilit
     return [each for each in all_features() if each.left_out_reason(file, version, possible) is None]
 
 
-def left_out(target: TargetFile, backend: str, version: str, security: str | None = None) -> list[LeftOut]:
-    """Return the features that no plan for this target has on this backend and machine, each with its reason."""
+def reasons_here(target: TargetFile, backend: str) -> dict[Capability, str]:
+    """Return the capabilities that plans for a target can need and this machine lacks, each with the reason."""
     reasons = {each: unavailable_reason(backend, each) for each in _capabilities(target)}
-    possible = frozenset(each for each, reason in reasons.items() if reason is None)
+    return {each: reason for each, reason in reasons.items() if reason is not None}
 
+
+def left_out(
+    target: TargetFile,
+    backend: str,
+    version: str,
+    security: str | None = None,
+    lacks: Mapping[Capability, str] | None = None,
+) -> list[LeftOut]:
+    """Return the features that no plan for this target has on this backend, each with its reason.
+
+    `lacks`: what the machines that run the plans are not capable of, with the reasons; None: they run on this one.
+    """
+    reasons = reasons_here(target, backend) if lacks is None else lacks
+    possible = _capabilities(target).difference(reasons)
     secured = security_for(target, security)
 
     def reason_of(each: Feature) -> str | None:
@@ -285,9 +304,9 @@ def left_out(target: TargetFile, backend: str, version: str, security: str | Non
     return [LeftOut(name, reason) for name, reason in found if reason is not None]
 
 
-def _unavailable(feature: Feature, reasons: Mapping[Capability, str | None]) -> str | None:
-    """Return the reason why this machine lacks what the feature needs."""
-    return next((reason for each in sorted(feature.needs, key=str) if (reason := reasons.get(each)) is not None), None)
+def _unavailable(feature: Feature, reasons: Mapping[Capability, str]) -> str | None:
+    """Return the reason why the machines lack what the feature needs."""
+    return next((reasons[each] for each in sorted(feature.needs, key=str) if each in reasons), None)
 
 
 def _version(file: TargetFile, reference: str) -> str:

@@ -83,11 +83,14 @@ def on_a_fleet(options: CampaignOptions, order: Order, outputs: CiOutputs) -> in
     cores_per_plan = max(1, cores // side_by_side(target.file, cores))
     with _spark(options.on, cores_per_plan, fleet.folder / "jvm.log") as spark, store_errors():
         if options.regressions is not None:
+            _ask(fleet, spark, cores_per_plan, console)
             _regressions(fleet, spark, options.regressions, console)
-        _rounds(fleet, spark, console, _begun(fleet, options))
+        _rounds(fleet, spark, cores_per_plan, console, _begun(fleet, options))
         causes = _causes(fleet, spark, cores_per_plan, options.shrink_minutes, console)
-    summary = _summary(fleet, tuple(left_out(target.file, order.backend, target.version, order.security)))
-    written = {**summary.to_json(), "causes": [each.to_json() for each in causes]}
+    missing = left_out(target.file, order.backend, target.version, order.security, fleet.lacks)
+    summary = _summary(fleet, tuple(missing))
+    found = {"causes": [each.to_json() for each in causes], "executors_left_out": fleet.left_out}
+    written = {**summary.to_json(), **found}
     write_json(fleet.folder / "summary.json", written)
     page = write_pages(fleet.folder, fleet.folder.parent)
     if options.as_json:
@@ -135,11 +138,22 @@ def _begun(fleet: Fleet, options: CampaignOptions) -> bool:
     return True
 
 
-def _rounds(fleet: Fleet, spark: SparkContext, console: Console, begun: bool) -> None:
+def _ask(fleet: Fleet, spark: SparkContext, cores_per_plan: int, console: Console) -> None:
+    """Have the executors try what plans need, and print what is left out that was not before."""
+    out, lacks = dict(fleet.left_out), dict(fleet.lacks)
+    fleet.ask(spark, cores_per_plan)
+    for machine, reason in fleet.left_out.items() - out.items():
+        console.print(f"{'left out':<{MARGIN}}the executor {machine}: {reason}", highlight=False, markup=False)
+    for capability, reason in fleet.lacks.items() - lacks.items():
+        console.print(f"{'left out':<{MARGIN}}faults of {capability.value}: {reason}", highlight=False, markup=False)
+
+
+def _rounds(fleet: Fleet, spark: SparkContext, cores_per_plan: int, console: Console, begun: bool) -> None:
     going_on = fleet.take_up() if begun else None
     if begun:
         console.print(f"{'resumed':<{MARGIN}}after {counted(len(fleet.outcomes), 'plan')}", highlight=False)
     while going_on is not None or not fleet.over:
+        _ask(fleet, spark, cores_per_plan, console)
         made, guidance = going_on or fleet.next_round()
         going_on = None
         before = len(fleet.outcomes)
@@ -151,10 +165,11 @@ def _rounds(fleet: Fleet, spark: SparkContext, console: Console, begun: bool) ->
         )
         for task, verdict in fleet.run(spark, made, guidance, lambda said: console.print(f"{'waits':<{MARGIN}}{said}")):
             print_finished(console, Row(task.scenario, task.title, (), Phase.DONE, verdict=verdict), len(task.scenario))
-        for machine, share in fleet.starving(fleet.outcomes[before:]).items():
+        for machine, share in fleet.leave_out_starving(fleet.outcomes[before:]).items():
+            end = "it gets no further plan" if machine in fleet.left_out else "it stays, as none would be left"
             console.print(
                 f"{'starves':<{MARGIN}}{machine}: nodes waited for a processor for {share:.0%} of their time, so "
-                "deadlines judge little there: give its worker fewer cores",
+                f"deadlines judge little there: {end}. Give its worker fewer cores",
                 highlight=False,
             )
         new = len(fleet.known.counts.keys() - guidance.counts.keys())
@@ -206,6 +221,7 @@ def _regressions(fleet: Fleet, spark: SparkContext, address: str, console: Conso
         target,
         release,
         fleet.defect,
+        fleet.lacks,
         lambda said: console.print(f"{'left out':<{MARGIN}}{said}", highlight=False),
     )
     console.print(f"{'first':<{MARGIN}}{counted(len(plans), 'plan')} that found a violation before", highlight=False)
@@ -251,5 +267,6 @@ def _show(fleet: Fleet, summary: Summary, causes: Sequence[Cause], page: str, co
         console.print(line, highlight=False, soft_wrap=True, markup=False)
     console.print(f"\n{'rounds':<{MARGIN}}{fleet.round}", highlight=False)
     for machine, number in sorted(Counter(each.machine for each in fleet.outcomes).items()):
-        console.print(f"{'executor':<{MARGIN}}{machine}: {counted(number, 'plan')}", highlight=False)
+        out = f"; left out: {fleet.left_out[machine]}" if machine in fleet.left_out else ""
+        console.print(f"{'executor':<{MARGIN}}{machine}: {counted(number, 'plan')}{out}", highlight=False, markup=False)
     console.print(f"{'page':<{MARGIN}}{page}", highlight=False, soft_wrap=True)

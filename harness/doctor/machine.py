@@ -15,6 +15,7 @@ from fencepost.harness.clock.library import library, unavailable_reason
 from fencepost.harness.disks import mounts
 from fencepost.harness.doctor.mechanism import PROBE_SECONDS, Unavailable
 from fencepost.harness.network.socket_table import sockets_of
+from fencepost.harness.processes.command import no_name_tables
 
 ONE_FILE = Path(__file__).with_name("one_file.py")
 
@@ -65,6 +66,23 @@ def wall_clock() -> str:
     if done.returncode != 0 or abs(float(done.stdout) - time.time()) > PROBE_SECONDS:
         raise Unavailable(f"a clock read through {built} was wrong: {(done.stderr or done.stdout).strip()[-120:]}")
     return f"read a clock through {built.name}"
+
+
+def namespaces() -> str:
+    """Give a process a mount namespace of its own, with a name table of its own."""
+    if reason := no_name_tables():
+        raise Unavailable(reason)
+    return "a process saw a name table of its own"
+
+
+def available_memory() -> int:
+    """Return the bytes of memory that new processes can take here: of the machine, and of the container around."""
+    fields = dict(line.split(":") for line in Path("/proc/meminfo").read_text().splitlines())
+    there = int(fields["MemAvailable"].split()[0]) * 1024
+    limit, used = (Path("/sys/fs/cgroup", name) for name in ("memory.max", "memory.current"))
+    if limit.is_file() and (most := limit.read_text().strip()) != "max":
+        there = min(there, int(most) - int(used.read_text()))
+    return there
 
 
 def pause() -> str:

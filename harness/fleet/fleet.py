@@ -11,16 +11,19 @@ from collections import defaultdict
 from collections.abc import Callable, Collection, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor, wait
 from contextlib import contextmanager
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from statistics import median
 from typing import TYPE_CHECKING, Any
 
+from fencepost.faults.capabilities import Capability
 from fencepost.harness.campaign.campaign import Order
 from fencepost.harness.campaign.guidance import Guidance
 from fencepost.harness.campaign.learning import learn
 from fencepost.harness.checkers.starvation import SHARE
 from fencepost.harness.engine.watchdog import GRACE, latest_end
+from fencepost.harness.errors import InfrastructureError
+from fencepost.harness.fleet import executors
 from fencepost.harness.fleet.causes import Cause, sightings
 from fencepost.harness.fleet.rounds import Round, saved_rounds
 from fencepost.harness.fleet.second_queue import SecondQueue
@@ -45,10 +48,10 @@ WAITS = 60.0
 SETTINGS = {
     "spark.executor.memory": "512m",  # its JVM only passes plans on
     "spark.speculation": "false",  # a plan that takes long is not run a second time
-    "spark.task.maxFailures": "20",  # a task fails by the loss of its executor alone
     "spark.ui.enabled": "false",
     "spark.ui.showConsoleProgress": "false",
     "spark.log.level": "ERROR",
+    **executors.SETTINGS,
 }
 LOOPBACK = {"spark.driver.host": "127.0.0.1", "spark.driver.bindAddress": "127.0.0.1"}
 
@@ -73,6 +76,14 @@ class Fleet:
     outcomes: list[Delivered] = field(default_factory=list)
     """Those that count: one for each plan that was judged."""
     round: int = 0
+    unfit: dict[str, str] = field(default_factory=dict)
+    """The executors that cannot run plans, with the reasons."""
+    starved: dict[str, str] = field(default_factory=dict)
+    """The executors that get no further plan, since their machines starve, with the reasons."""
+    lacks: dict[Capability, str] = field(default_factory=dict)
+    """The capabilities that no plan can need, since an executor lacks them, with the reasons."""
+    _machines: frozenset[str] = frozenset()
+    """The executors that were asked before this round."""
     _next: int = 1
     _again: frozenset[int] = frozenset()
     _first: Guidance | None = None
@@ -86,6 +97,11 @@ class Fleet:
         late = time.monotonic() - self.began >= self.order.minutes * 60
         enough = self.until is not None and len(self.new_signatures) >= self.until
         return late or enough or (not self._again and self._next > (self.order.plans or sys.maxsize))
+
+    @property
+    def left_out(self) -> dict[str, str]:
+        """The executors that get no plan, with the reasons."""
+        return {**self.starved, **self.unfit}
 
     @property
     def known(self) -> Guidance:
@@ -110,13 +126,24 @@ class Fleet:
             self._count([_read(each) for each in outcomes], found)
         return None
 
+    def ask(self, spark: SparkContext, cores_per_plan: int) -> None:
+        """Have each executor try what plans need. Raise InfrastructureError if none can run plans."""
+        answers = executors.ask(spark, cores_per_plan, self.order.target, self.order.backend)
+        self._machines = frozenset(each.machine for each in answers)
+        self.unfit = {each.machine: each.unfit for each in answers if each.unfit is not None}
+        fit = [each for each in answers if each.machine not in self.left_out]
+        if not fit:
+            reasons = "; ".join(f"{each}: {self.left_out[each]}" for each in sorted(self._machines))
+            raise InfrastructureError(f"no executor can run a plan: {reasons}")
+        self.lacks = executors.missing(fit)
+
     def next_round(self) -> tuple[Round, Guidance]:
         """Mine the store, and return the next round. Its files are written before a plan of it runs."""
         guidance = self.known
         self._first = self._first or guidance
         self.round += 1
         end = min(self._next + self.per_round, (self.order.plans or sys.maxsize) + 1)
-        made = Round(self.folder, self.round, tuple(range(self._next, end)), self._again)
+        made = Round(self.folder, self.round, tuple(range(self._next, end)), self._again, self.lacks)
         made.save(guidance)
         self._next = end
         return made, guidance
@@ -133,7 +160,8 @@ class Fleet:
         text = dump_plan(plan)
         (self.folder / PLANS / f"{plan.scenario}.yaml").write_text(text, encoding="utf-8")
         of_plan = number, plan.scenario, plan.seed, plan.title, latest_end(plan), text
-        return Task(*of_plan, self.order.backend, self.order.to_the_end, str(self.folder), self.defect)
+        how = self.order.backend, self.order.to_the_end, str(self.folder), self.defect
+        return Task(*of_plan, *how, left_out=frozenset(self.left_out))
 
     def run_first(self, spark: SparkContext, plans: Sequence[Plan]) -> Sequence[Delivered]:
         """Have plans run before the first round, and return their results: those of a driver that was killed, too.
@@ -222,6 +250,19 @@ class Fleet:
                 of[each.machine].append(shares[each.scenario])
         return {machine: median(found) for machine, found in sorted(of.items()) if median(found) >= SHARE}
 
+    def leave_out_starving(self, outcomes: Sequence[Delivered]) -> dict[str, float]:
+        """Give no further plan to the machines that starved in a round, and return them as `starving` does.
+
+        One that would be the last is not left out.
+        """
+        found = self.starving(outcomes)
+        if self._machines - self.left_out.keys() - found.keys():
+            self.starved |= {
+                machine: f"nodes waited for a processor for {share:.0%} of their time"
+                for machine, share in found.items()
+            }
+        return found
+
     def publish(self) -> Publication:
         """Add the runs to the store that it does not have."""
         return publish_runs(find([self.folder]), self.store)
@@ -234,7 +275,8 @@ class Fleet:
         listed = load_file(target).known_bugs
 
         def have_run(task: Task) -> Delivered:
-            delivered: Delivered = spark.parallelize([task], 1).map(perform).collect()[0]
+            here = replace(task, left_out=frozenset(self.left_out))
+            delivered: Delivered = spark.parallelize([here], 1).map(perform).collect()[0]
             return delivered
 
         queue = SecondQueue(

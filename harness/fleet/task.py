@@ -9,7 +9,6 @@ from __future__ import annotations
 import os
 import shutil
 import signal
-import socket
 import subprocess
 import sys
 import tempfile
@@ -20,6 +19,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from fencepost.harness.engine.watchdog import GRACE, JUDGED, OVERDUE
+from fencepost.harness.fleet.executors import NoPlanHere, machine
 from fencepost.harness.processes.interrupts import end_on_interrupt
 from fencepost.harness.processes.waiting import within
 from fencepost.harness.targets.reference import VARIABLE
@@ -50,6 +50,8 @@ class Task:
     """The mutant that the nodes run with."""
     brief: bool = False
     """Only the verdict is delivered of a run that found no violation."""
+    left_out: frozenset[str] = frozenset()
+    """The executors that get no plan."""
 
 
 @dataclass(frozen=True)
@@ -68,10 +70,15 @@ class Delivered:
 
 
 def perform(task: Task) -> Delivered:
-    """Run the plan on this machine, unless its run was delivered before. Raise nothing: Spark would run it again."""
+    """Run the plan on this machine, unless its run was delivered before.
+
+    Raise NoPlanHere on an executor that gets none, and nothing else: Spark runs the plan again, on another one.
+    """
     delivered = RunFolder(Path(task.folder) / task.scenario)
     if (verdict := delivered.try_verdict()) is not None:
         return _result(task, verdict.verdict, verdict.headline, 0.0, has_folder=True)
+    if machine() in task.left_out:
+        raise NoPlanHere(f"{machine()} gets no plan")
     began = time.monotonic()
     sweep(Path(tempfile.gettempdir()))
     with tempfile.TemporaryDirectory(prefix=f"{SCRATCH}{os.getpid()}-", ignore_cleanup_errors=True) as scratch:
@@ -156,5 +163,5 @@ def sweep(folder: Path) -> bool:
 
 def _result(task: Task, verdict: Verdict, headline: str, began: float, *, has_folder: bool = False) -> Delivered:
     seconds = time.monotonic() - began if began else 0.0
-    machine = f"{socket.gethostname()}:{os.getppid()}"
-    return Delivered(task.number, task.scenario, task.seed, task.title, verdict, headline, seconds, machine, has_folder)
+    of_plan = task.number, task.scenario, task.seed, task.title
+    return Delivered(*of_plan, verdict, headline, seconds, machine(), has_folder)

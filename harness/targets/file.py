@@ -187,6 +187,8 @@ class TargetFile(PlanModel):
     """The settings that a topic can have, of those that random plans change; none: all of them."""
     clusters_per_core: Annotated[float, Field(gt=0)]
     """Clusters of this target that one core runs side by side without missing protocol timeouts."""
+    memory_mb: Annotated[int, Field(ge=1)] = 600
+    """Memory that a run with one cluster takes, in MB: the nodes, the clients and the harness."""
     timeout_factor: Annotated[int, Field(ge=1)] = 1
     """Factor for all protocol timeouts, relative to the reference cluster. A JVM that shares two cores with a dozen
     others pauses longer."""

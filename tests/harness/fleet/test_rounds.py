@@ -12,11 +12,16 @@ from pathlib import Path
 
 import pytest
 
+from fencepost.faults.capabilities import Capability
+from fencepost.faults.registry import FAULTS
 from fencepost.harness.campaign.campaign import Campaign, Order
 from fencepost.harness.campaign.guidance import Guidance
+from fencepost.harness.fleet.executors import NoPlanHere, machine
 from fencepost.harness.fleet.fleet import AGAIN, Fleet
 from fencepost.harness.fleet.rounds import Round, saved_rounds
 from fencepost.harness.fleet.task import SCRATCH, Delivered, _deliver, perform, sweep
+from fencepost.harness.plan import Plan
+from fencepost.harness.plan.injects import InjectStep
 from fencepost.results.records.survey import CAUSES_FOLDER
 from fencepost.results.records.verdict import Finding, RunVerdict, Verdict
 from fencepost.results.store.store import Store
@@ -118,7 +123,22 @@ def test_no_round_begins_once_enough_kinds_of_violations_are_new(fleet: Fleet, o
     assert not later.over
 
 
-def test_a_machine_is_named_if_most_of_its_plans_starve(fleet: Fleet) -> None:
+def test_a_round_has_no_plan_that_an_executor_lacks_something_for(tmp_path: Path) -> None:
+    lacks = {Capability.KILL: "vm:1: no signals", Capability.DISKS: "vm:2: no FUSE"}
+    made = Round(tmp_path, 1, tuple(range(1, 13)), lacks=lacks)
+    made.save(NOTHING)
+    [(found, guidance, _)] = saved_rounds(tmp_path)
+    needed = {FAULTS[name].capability for _, plan in found.plans(ORDER, guidance) for name in faults(plan)}
+    assert needed and not needed & lacks.keys()
+    anyway = replace(found, lacks={}).plans(ORDER, guidance)
+    assert Capability.KILL in {FAULTS[name].capability for _, plan in anyway for name in faults(plan)}
+
+
+def faults(plan: Plan) -> set[str]:
+    return {step.fault for step in plan.steps if isinstance(step, InjectStep)}
+
+
+def test_a_machine_on_which_most_plans_starve_gets_no_further_one_unless_it_is_the_last(fleet: Fleet) -> None:
     shares = {
         1: ("busy", 0.5),
         2: ("busy", 0.4),
@@ -128,7 +148,7 @@ def test_a_machine_is_named_if_most_of_its_plans_starve(fleet: Fleet) -> None:
         6: ("idle", 0.1),
     }
     outcomes = []
-    for number, (machine, share) in shares.items():
+    for number, (name, share) in shares.items():
         named = {
             "run_id": f"{number}",
             "scenario": f"plan-{number}",
@@ -136,8 +156,14 @@ def test_a_machine_is_named_if_most_of_its_plans_starve(fleet: Fleet) -> None:
             "campaign": fleet.folder.name,
         }
         fleet.store.add({"runs": [OF_A_RUN | named]})
-        outcomes.append(Delivered(number, f"plan-{number}", 1, "", Verdict.PASS, "", 1.0, machine, False))
-    assert fleet.starving(outcomes) == {"busy": 0.4}
+        outcomes.append(Delivered(number, f"plan-{number}", 1, "", Verdict.PASS, "", 1.0, name, False))
+    fleet._machines = frozenset({"busy"})
+    assert fleet.leave_out_starving(outcomes) == {"busy": 0.4}
+    assert not fleet.left_out, "no machine would be left"
+    fleet._machines = frozenset({"busy", "idle"})
+    assert fleet.leave_out_starving(outcomes) == {"busy": 0.4}
+    made, guidance = fleet.next_round()
+    assert {task.left_out for task in fleet.tasks(made, guidance)} == {frozenset({"busy"})}
 
 
 def test_a_plan_without_a_cluster_runs_once_more_as_it_was_and_counts_once(fleet: Fleet, of: Deliver) -> None:
@@ -189,6 +215,13 @@ def test_what_was_judged_is_not_run_again(fleet: Fleet, judged: Judged) -> None:
     judged(fleet.folder / task.scenario, Verdict.VIOLATION)
     delivered = perform(task)
     assert (delivered.verdict, delivered.headline) == (Verdict.VIOLATION, "as it was")
+
+
+def test_an_executor_that_is_left_out_runs_nothing(fleet: Fleet) -> None:
+    made, guidance = fleet.next_round()
+    task = replace(fleet.tasks(made, guidance)[0], left_out=frozenset({machine()}))
+    with pytest.raises(NoPlanHere):
+        perform(task)
 
 
 def test_a_plan_that_cannot_begin_is_infrastructure_with_its_last_words(fleet: Fleet) -> None:
