@@ -48,12 +48,21 @@ class Authority:
         self._ca.cert_pem.write_to_path(home / TRUSTSTORE)
 
     def issue(self, node: Node, layout: Layout, kind: Certificate) -> bytes:
-        """Return a new private key of a node with its certificate, in PEM."""
+        """Return a new private key of a node with its certificate, in PEM.
+
+        Its subject is always the same: Apache Kafka takes up no certificate with another one while it runs (KIP-978).
+        """
         from trustme import CA
 
         authority = CA(organization_name="another authority") if kind is Certificate.FOREIGN else self._ca
         until = datetime.now(UTC) - timedelta(days=1) if kind is Certificate.EXPIRED else None
-        made = authority.issue_cert(*_identities(node, layout), common_name=node.name, not_after=until)
+        made = authority.issue_cert(
+            *_identities(node, layout),
+            common_name=node.name,
+            organization_name="fencepost",
+            organization_unit_name="nodes",
+            not_after=until,
+        )
         return _key(made) + b"".join(part.bytes() for part in made.cert_chain_pems)
 
 

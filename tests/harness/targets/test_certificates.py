@@ -6,12 +6,15 @@ import ssl
 from pathlib import Path
 
 import pytest
+from cryptography.x509 import load_pem_x509_certificate
 
+from fencepost.faults.capabilities import Certificate
 from fencepost.harness.network.addresses import Addresses
 from fencepost.harness.network.layout import Layout, Node, Role, site_names
 from fencepost.harness.targets.certificates import KEYSTORE, TRUSTSTORE, Authority
 
 ADDRESSES = Addresses(20)
+BEGIN = b"-----BEGIN CERTIFICATE-----"
 BROKER = Node("node-4", 4, 4, frozenset({Role.BROKER}), ADDRESSES.node(4))
 OTHER = Node("node-5", 5, 5, frozenset({Role.BROKER}), ADDRESSES.node(5))
 LAYOUT = Layout(ADDRESSES, (BROKER, OTHER), site_names([]))
@@ -69,3 +72,13 @@ def test_only_the_owner_reads_the_key_of_a_node_and_that_of_the_authority_is_not
     assert keys == [KEYSTORE]
     assert (tmp_path / KEYSTORE).read_text().startswith("-----BEGIN PRIVATE KEY-----")  # PKCS #8
     assert (tmp_path / TRUSTSTORE).read_bytes() == authority.certificate.read_bytes()
+
+
+def test_a_renewed_certificate_has_another_key_and_the_same_subject(authority: Authority, tmp_path: Path) -> None:
+    """As every renewal in use: Apache Kafka takes up no other."""
+    own = (tmp_path / KEYSTORE).read_bytes()
+    renewed = authority.issue(BROKER, LAYOUT, Certificate.RENEWED)
+    before, now = (load_pem_x509_certificate(pem[pem.index(BEGIN) :]) for pem in (own, renewed))
+    assert before.public_key() != now.public_key()
+    assert before.subject == now.subject
+    assert {attribute.value for attribute in now.subject} == {"fencepost", "nodes", "node-4"}
