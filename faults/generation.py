@@ -75,6 +75,10 @@ class BreakableCluster(Protocol):
         Kafka serves on, with metadata as old as the cut."""
 
     @property
+    def clients_read(self) -> bool:
+        """True if consumers fetch from the site `main` for as long as the plan runs."""
+
+    @property
     def lease_ms(self) -> int: ...
 
 

@@ -31,7 +31,7 @@ class Flow(NamedTuple):
 
 def flowing(rng: random.Random, cluster: BreakableCluster) -> Flow:
     """Choose requests of clients, of followers, or of what hears a quorum that speaks the protocol of Kafka."""
-    flows = [_of_clients(rng), _of_clients(rng)]
+    flows = [_of_clients(rng, cluster), _of_clients(rng, cluster)]
     replicated = [partition for partition in cluster.partitions if cluster.replicas(partition) > 1]
     if replicated:
         partition = rng.choice(replicated)
@@ -46,7 +46,6 @@ def flowing(rng: random.Random, cluster: BreakableCluster) -> Flow:
     return rng.choice(flows)
 
 
-def _of_clients(rng: random.Random) -> Flow:
-    return Flow(
-        rng.choice(("produce", "produce", "fetch")), Aim("site:main", 1, "clients"), "brokers", LINKS_OF_CLIENTS
-    )
+def _of_clients(rng: random.Random, cluster: BreakableCluster) -> Flow:
+    apis = ("produce", "produce", *(("fetch",) if cluster.clients_read else ()))
+    return Flow(rng.choice(apis), Aim("site:main", 1, "clients"), "brokers", LINKS_OF_CLIENTS)

@@ -161,6 +161,10 @@ class ClusterSpec:
         return next(len(topic.assignments[int(number)]) for topic in self.topics if topic.name == name)
 
     @property
+    def clients_read(self) -> bool:
+        return any(consumer.site == "main" for consumer in self.workload.consumers)
+
+    @property
     def uses_zookeeper(self) -> bool:
         return self.target.dialect.uses_zookeeper
 

@@ -46,7 +46,7 @@ from fencepost.harness.targets.file import TargetFile
 from fencepost.harness.targets.registry import load, reference_of
 from fencepost.harness.targets.securing import security_for, with_security
 
-VERSION = 20
+VERSION = 21
 """The version of the plans that seeds stand for. It rises with every change of this package that makes other plans of
 the same seeds. A new feature makes other plans too: the record of a run is its plan file, not its seed."""
 
