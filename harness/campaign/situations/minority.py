@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 SOON_MS = 500
 SENT = 2
-"""The requests of each time: the controller resigns once it has not heard of a majority for the fetch timeout."""
+"""The requests of each time, at once: the controller resigns when it has not heard a majority for the fetch timeout."""
 
 
 class AskedInTheMinority(Situation):
@@ -69,7 +69,7 @@ class _Requests:
             "create_acls": self._permitted,
             "incremental_alter_configs": self._altered,
         }
-        if script.cluster.level == ChangeVoters.level:
+        if not script.cluster.target.levels or script.cluster.level == ChangeVoters.level:
             self.possible["remove_raft_voter"] = self._removed
 
     def _created(self) -> ApiProbe:
@@ -103,5 +103,5 @@ class _Requests:
 
     def _send(self, request: str, body: dict[str, Any], rule: str = "K631-17") -> ApiProbe:
         factor = self._script.cluster.target.timeout_factor
-        how = Asked(self._node, SOON_MS * factor, expect=never(rule, "served"))
+        how = Asked(self._node, SOON_MS * factor, background=True, expect=never(rule, "served"))
         return api(self._script, f"minority-{request.replace('_', '-')}", how, request, body)
