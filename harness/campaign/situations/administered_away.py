@@ -13,10 +13,13 @@ from fencepost.harness.campaign.operations.operation import ANSWERED_WITHIN_MS, 
 from fencepost.harness.campaign.operations.partitions import Reassign
 from fencepost.harness.campaign.operations.requests import TOPIC, altered, api
 from fencepost.harness.campaign.situations.nested import controller_elsewhere, stop
-from fencepost.harness.campaign.situations.reassignments import reassignment
+from fencepost.harness.campaign.situations.reassignments import creation, reassignment
 from fencepost.harness.campaign.situations.situation import Situation, Staged
 from fencepost.harness.campaign.topics import Existence, ScriptTopic
+from fencepost.harness.plan.base import Expect, Level
 from fencepost.harness.plan.conditions.active_controller import ActiveController
+from fencepost.harness.plan.conditions.assignment_is import AssignmentIs
+from fencepost.harness.plan.dialect import Dialect
 from fencepost.harness.plan.requests.create_partitions import CreatePartitionsProbe
 from fencepost.harness.plan.requests.delete_topic import DeleteTopicProbe
 from fencepost.harness.plan.steps import Step
@@ -96,7 +99,7 @@ class _Changes:
         possible = {
             "a replica moves away": lambda: self._moved(0, other, third),
             "a replica goes": lambda: self._moved(1, third),
-            "a replica comes beside it": lambda: self._moved(1, away, third, other),
+            "a replica comes beside it": lambda: self._grown_beside(1, away, third, other),
             "a replica moves to it": lambda: self._moved(2, third, away),
             "a topic goes": self._deleted,
             "a topic is made anew": lambda: [*self._deleted(), self._creation(self._left, [[other, third]])],
@@ -110,14 +113,22 @@ class _Changes:
         return [step for each in chosen for step in possible[each]()]
 
     def _creation(self, name: str, assignments: Sequence[Sequence[int]]) -> Step:
-        replicas = [{"partition_index": place, "broker_ids": list(each)} for place, each in enumerate(assignments)]
-        unset = {"num_partitions": -1, "replication_factor": -1, "configs": []}
-        self._knows(ScriptTopic(name, len(assignments), len(assignments[0]), Existence.DOUBTFUL))
-        topics = [{"name": name, **unset, "assignments": replicas}]
-        return self._api("create", "create_topics", {"topics": topics, "timeout": self._asked.timeout_ms})
+        return creation(self._script, self._asked, name, assignments)
 
     def _moved(self, partition: int, *ids: int) -> list[Step]:
         return [reassignment(self._script, f"{self._kept}-{partition}", ids, self._asked.node)]
+
+    def _grown_beside(self, partition: int, *ids: int) -> list[Step]:
+        """Return the addition of a replica, which needs nothing of the broker that is away (D631-70)."""
+        cluster, name = self._script.cluster, f"{self._kept}-{partition}"
+        ended = AssignmentIs(
+            as_=self._script.name("added"),
+            partition=name,
+            is_=tuple(map(cluster.name_of, ids)),
+            within_ms=cluster.liveness_timeout_ms,
+            expect=Expect(level=Level.MUST, requirement="D631-70"),
+        )
+        return [*self._moved(partition, *ids), *([ended] if cluster.target.dialect is Dialect.KIP_631 else [])]
 
     def _deleted(self) -> list[Step]:
         self._knows(replace(self._script.topics[self._left], existence=Existence.DELETED))

@@ -4,16 +4,18 @@ from __future__ import annotations
 
 import random
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from fencepost.faults.capabilities import Capability
 from fencepost.faults.processes.pause import PauseParameters
 from fencepost.harness.campaign.cluster_spec import ClusterSpec
-from fencepost.harness.campaign.operations.operation import ANSWERED_WITHIN_MS
+from fencepost.harness.campaign.operations.operation import ANSWERED_WITHIN_MS, Asked
 from fencepost.harness.campaign.operations.partitions import CancelReassignment, Reassign, tolerant
+from fencepost.harness.campaign.operations.requests import api
 from fencepost.harness.campaign.situations.nested import controller_elsewhere, stop
 from fencepost.harness.campaign.situations.situation import Situation, Staged
+from fencepost.harness.campaign.topics import Existence, ScriptTopic
 from fencepost.harness.plan.dialect import Dialect
 from fencepost.harness.plan.model import TopicSpec
 from fencepost.harness.plan.requests.reassign import ReassignProbe
@@ -111,31 +113,48 @@ class ChangedReassignment(Situation):
 
     def stage(self, rng: random.Random, script: Script, staged: Staged) -> bool:
         cluster = script.cluster
-        move = _move(rng, cluster)
-        if move is None:
+        if len(cluster.brokers) < 2 or not script.allows_away(1, 0):
             return False
-        elsewhere = [id for id in map(cluster.id_of, cluster.brokers) if id not in {*move.old, *move.to}]
-        changes: dict[str, tuple[int, ...] | None] = {
-            "called off": None,
-            "taken back": move.old,
-            "led back in another order": move.old[::-1],
-        }
-        if elsewhere:
-            changes["led elsewhere"] = _with(move.to, move.to.index(cluster.id_of(move.new)), elsewhere[0])
-        chosen = [rng.choice(sorted(changes)) for _ in range(rng.choice((1, 1, 2)))]
-        staged.title = f"{move.partition} moves to {move.new}, which sleeps, and is {', then '.join(chosen)}"
+        *old, new, elsewhere = rng.sample([cluster.id_of(broker) for broker in cluster.brokers], len(cluster.brokers))
+        if not old:
+            old, new = [new], elsewhere
+        to = _with(tuple(old), rng.randrange(len(old)), new)
+        changes: dict[str, tuple[int, ...] | None] = {"called off": None, "taken back": tuple(old)}
+        if elsewhere != new:
+            changes["led elsewhere"] = _with(to, to.index(new), elsewhere)
+        if len(old) > 1:
+            changes["led back in another order"] = tuple(old[::-1])
+        chosen = rng.sample(sorted(changes), rng.choice((1, 2)))
+        if "led elsewhere" in chosen[1:]:
+            chosen.reverse()  # another change finds two targets then
+        topic, asleep = script.name("moved"), cluster.name_of(new)
+        staged.title = f"{topic} moves to {asleep}, which sleeps, and is {', then '.join(chosen)}"
         staged.brokers = 1
         if cluster.broker_is_controller:
-            controller_elsewhere(staged, move.new)
-        asleep = staged.inject(PauseParameters(nodes=move.new))
-        for to in (move.to, *(changes[each] for each in chosen)):
-            staged.steps.append(_request(script, move.partition, to, f"leader:{move.partition}"))
+            controller_elsewhere(staged, asleep)
+        asked = Asked(_asks(cluster, f"leader:{topic}-0"), ANSWERED_WITHIN_MS * cluster.target.timeout_factor)
+        through = replace(asked, node=_asks(cluster, cluster.name_of(old[0])))
+        staged.steps += [creation(script, through, topic, [old]), staged.whole()]
+        fault = staged.inject(PauseParameters(nodes=asleep))
+        for ids in (to, *(changes[each] for each in chosen)):
+            staged.steps.append(_request(script, f"{topic}-0", ids, asked.node))
             staged.hold(f"{staged.steps[-1].as_}.ended", rng.choice((0.1, 0.3)))
             staged.steps.append(Describe(as_=script.name("moving")))
-        staged.heal(asleep)
-        end = changes[chosen[-1]] or move.old
-        staged.cluster = move.done(cluster, end, [*{*move.old, *move.to, *elsewhere[:1]}])
+        staged.heal(fault)
         return True
+
+
+def creation(script: Script, asked: Asked, name: str, assignments: Sequence[Sequence[int]]) -> Step:
+    """Return the creation of a topic with these replicas, which nothing claims to be served."""
+    script.topics[name] = ScriptTopic(name, len(assignments), len(assignments[0]), Existence.DOUBTFUL)
+    replicas = [{"partition_index": place, "broker_ids": list(each)} for place, each in enumerate(assignments)]
+    unset = {"num_partitions": -1, "replication_factor": -1, "configs": []}
+    topics = [{"name": name, **unset, "assignments": replicas}]
+    return api(script, "create", asked, "create_topics", {"topics": topics, "timeout": asked.timeout_ms})
+
+
+def _asks(cluster: ClusterSpec, broker: str) -> str:
+    return "active-controller" if cluster.only_controller_administers else broker
 
 
 def _with(replicas: tuple[int, ...], place: int, id: int) -> tuple[int, ...]:
@@ -151,10 +170,9 @@ def reassignment(script: Script, partition: str, ids: tuple[int, ...], asks: str
 
 def _request(script: Script, partition: str, ids: tuple[int, ...] | None, asks: str) -> ReassignProbe:
     cluster = script.cluster
-    node = "active-controller" if cluster.only_controller_administers else asks
     return ReassignProbe(
         as_=script.name("move"),
-        node=node,
+        node=_asks(cluster, asks),
         timeout_ms=ANSWERED_WITHIN_MS * cluster.target.timeout_factor,
         partition=partition,
         to=None if ids is None else tuple(map(cluster.name_of, ids)),
