@@ -7,7 +7,7 @@ import re
 import sys
 import tempfile
 import time
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -37,9 +37,7 @@ def init(options: InitOptions) -> int:
     """
     words = command_of(options.command or _asked_for())
     name = options.name or _name(words[0])
-    path = options.to or Path(f"{name}.yaml")
-    if path.exists():
-        raise UsageError(f"{path} exists already: name another file with --to, or remove it")
+    path = free_path(options, name)
     terminal().print(f"starting a broker by {words[0]} …", highlight=False)
     began = time.monotonic()
     with tempfile.TemporaryDirectory(prefix="fencepost-init-") as scratch:
@@ -54,6 +52,14 @@ def init(options: InitOptions) -> int:
     named = path if path.is_absolute() else f"./{path}"
     terminal().print(f"{path} is written: `fencepost conformance --target {named}`", highlight=False)
     return 0 if report.fits else 1
+
+
+def free_path(options: InitOptions, name: str) -> Path:
+    """Return the path of the file to write. UsageError if there is one."""
+    path = options.to or Path(f"{name}.yaml")
+    if path.exists():
+        raise UsageError(f"{path} exists already: name another file with --to, or remove it")
+    return path
 
 
 def _asked_for() -> str:
@@ -88,7 +94,7 @@ def measured(answers: Answers, lacks: Collection[str]) -> dict[str, Any]:
         "brokers": {"count": 1} if by_id else {"ids": list(answers.listed) or [answers.id]},
         "one_listener": not answers.at_peer_port,
         "survives": "kill" if answers.files else "pause",
-        "workloads": dict.fromkeys(served_workloads(answers)),
+        "workloads": dict.fromkeys(served_workloads(answers.offered)),
         "missing_requests": sorted(lacks),
     }
     return keys
@@ -111,9 +117,15 @@ def target_file(name: str, words: Sequence[str], **keys: Any) -> str:
         "clusters_per_core": 1,
         "folder": keys.get("folder"),
     }
-    text = "".join(f"{key}: {_flow(value)}\n" for key, value in lines.items() if value not in (None, [], {}, False))
+    text = written(lines)
     command = ", ".join(json.dumps(word, ensure_ascii=False) for word in words)
     return f"{text}process:\n  command: {{broker: [{command}]}}\n"
+
+
+def written(lines: Mapping[str, Any], indent: str = "") -> str:
+    """Return these keys of a file, each on a line; one that says nothing has none."""
+    said = {key: value for key, value in lines.items() if value not in (None, [], {}, False)}
+    return "".join(f"{indent}{key}: {_flow(value)}\n" for key, value in said.items())
 
 
 def _flow(value: Any) -> str:

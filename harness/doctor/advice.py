@@ -42,9 +42,9 @@ def advice(file: TargetFile, answers: Answers, needed: Mapping[str, str]) -> lis
     ]
 
 
-def served_workloads(answers: Answers) -> list[str]:
-    """Return the clients of which the broker has all requests."""
-    return [kind for kind, requests in WORKLOADS.items() if answers.offered.keys() >= set(requests)]
+def served_workloads(offered: Collection[str]) -> list[str]:
+    """Return the clients of which all requests are offered."""
+    return [kind for kind, requests in WORKLOADS.items() if set(requests) <= set(offered)]
 
 
 def _of_ids(file: TargetFile, answers: Answers) -> Iterator[Advice]:
@@ -89,7 +89,7 @@ def _of_end(file: TargetFile, answers: Answers) -> Iterator[Advice]:
 
 
 def _of_workloads(file: TargetFile, answers: Answers) -> Iterator[Advice]:
-    served = served_workloads(answers)
+    served = served_workloads(answers.offered)
     if more := [kind for kind in served if kind not in file.workloads]:
         all_of_them = json.dumps(dict.fromkeys([*file.workloads, *more])).replace('"', "")
         yield Advice(

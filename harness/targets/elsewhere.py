@@ -114,15 +114,20 @@ class Elsewhere:
             settings |= {"sasl.username": security.user, "sasl.password": self._password}
         return settings
 
-    def find(self) -> Found:
+    def described(self) -> Found:
         """Ask the cluster, by one request, for its id and the addresses of its brokers.
 
         UsageError without the consent of its owner: nothing is sent then. InfrastructureError if it is not the cluster
-        that the owner named, does not answer, or has other brokers than the target file says.
+        that the owner named, or does not answer.
         """
         consented(self.file.name)
-        found = self._described()
+        found = self._first_answer()
         check_consent(self.file.name, found.cluster_id)
+        return found
+
+    def find(self) -> Found:
+        """Return the same. InfrastructureError, too, if it has other brokers than the target file says."""
+        found = self.described()
         if missing := sorted(set(self.file.brokers.ids) - found.brokers.keys()):
             raise InfrastructureError(
                 f"{self.file.name} lists the brokers {', '.join(map(str, sorted(found.brokers)))}, and its target file "
@@ -130,7 +135,7 @@ class Elsewhere:
             )
         return found
 
-    def _described(self) -> Found:
+    def _first_answer(self) -> Found:
         unanswered = []
         for endpoint in self.running.endpoints:
             try:

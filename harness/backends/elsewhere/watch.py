@@ -1,7 +1,7 @@
 """Signs of a broker, seen from outside while a command breaks it: at its port, in Metadata, by leader epochs.
 
 - Its process ended: the connection that was open ended, or a new one is refused or closed. Where the network says
-  nothing of it: no answer, and another broker lists it no more, or knows a higher epoch of a partition that it led.
+  nothing of it: no answer, and another broker knows a higher epoch of a partition that it led, or lists it no more.
 - It stands still: connections stand, and neither the open one nor a new one gets an answer.
 - It is off its network: neither the open connection nor a new one gets an answer.
 """
@@ -116,13 +116,13 @@ class Watch:
 
     def _of_others(self) -> str | None:
         now, id_ = self._asked(), self._node.id
-        if id_ in self._before.brokers and now.brokers and id_ not in now.brokers:
-            return "Metadata of another broker: it is listed no more"
         epochs = _epochs(now)
         for key, epoch in _epochs(self._before, led_by=id_).items():
             if epochs.get(key, -1) > epoch:
                 self._measured |= {"partition": key, "epoch before": epoch, "epoch": epochs[key]}
                 return f"the leader epoch of {key}, which it led: {epochs[key]} after {epoch}"
+        if id_ in self._before.brokers and now.brokers and id_ not in now.brokers:
+            return "Metadata of another broker: it is listed no more"
         return None
 
     def _asked(self) -> BrokerView:
