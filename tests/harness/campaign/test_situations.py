@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+from typing import Any
 
 import pytest
 from hypothesis import given, settings
@@ -16,16 +17,23 @@ from fencepost.harness.campaign import situations
 from fencepost.harness.campaign.cluster_spec import ClusterSpec, generate_cluster
 from fencepost.harness.campaign.features import found_in
 from fencepost.harness.campaign.script import Script
+from fencepost.harness.campaign.situations.coordinators import CommitsAlone
+from fencepost.harness.campaign.situations.fenced import AskedWhileFenced
 from fencepost.harness.campaign.situations.instants import InOneInstant
+from fencepost.harness.campaign.situations.minority import AskedInTheMinority
 from fencepost.harness.campaign.situations.nested import MissedByTheController
 from fencepost.harness.campaign.situations.reassignments import ChangedReassignment
 from fencepost.harness.campaign.situations.situation import Situation
+from fencepost.harness.plan.base import Level
 from fencepost.harness.plan.conditions.active_controller import ActiveController
 from fencepost.harness.plan.conditions.converged import Converged
 from fencepost.harness.plan.injects import InjectStep
+from fencepost.harness.plan.requests.api import ApiProbe
 from fencepost.harness.plan.requests.reassign import ReassignProbe
+from fencepost.harness.plan.steps.bind import Bind
 from fencepost.harness.plan.steps.describe import Describe
 from fencepost.harness.plan.steps.heal import Heal
+from fencepost.harness.plan.steps.hold import Hold
 from fencepost.harness.targets.registry import load_file
 from tests.harness.sample_target import VISIBLE
 
@@ -134,3 +142,58 @@ def test_a_design_without_controllers_has_none_that_misses_something() -> None:
         MissedByTheController().left_out_reason(file, "1", EVERYTHING)
         == "it has no controller that could miss something"
     )
+
+
+@pytest.mark.requirement("K631-32", "K343-18", "DLD-15")
+@pytest.mark.parametrize(
+    ("target", "rule", "deadline"),
+    [
+        ("quorum", "K631-32", "lease_ms"),
+        ("zk-controller", "K343-18", "fence_ms"),
+        ("leader-driven", "DLD-15", "session_ms"),
+    ],
+)
+def test_a_broker_is_asked_beyond_its_deadline_and_must_serve_nothing(target: str, rule: str, deadline: str) -> None:
+    steps, script = staged(AskedWhileFenced(), target)
+    fault = next(place for place, step in enumerate(steps) if getattr(step, "fault", "") in {"cut", "stall"})
+    cut, hold, *requests, heal = steps[fault:]
+    assert isinstance(hold, Hold) and isinstance(heal, Heal)
+    assert hold.ms > getattr(script.cluster.timing, deadline)
+    asked = {(each.node, claim_of(each)) for each in requests}
+    assert asked == {(cut.from_, (Level.NEVER, rule, "served"))}
+
+
+@pytest.mark.requirement("K631-17", "K853-01")
+def test_a_controller_in_the_minority_gets_changes_at_once_and_answers_none() -> None:
+    steps, _ = staged(AskedInTheMinority(), "quorum")
+    place = next(place for place, step in enumerate(steps) if isinstance(step, InjectStep))
+    bound, requests = steps[place - 1], steps[place + 1 : place + 3]
+    assert isinstance(bound, Bind)
+    for each in requests:
+        level, rule, outcome = claim_of(each)
+        assert (each.node, each.background, level, outcome) == (f"${bound.as_}", True, Level.NEVER, "served")
+        assert rule in {"K631-17", "K853-01"}
+
+
+def test_a_coordinator_commits_without_its_followers_before_it_dies() -> None:
+    steps, _ = staged(CommitsAlone(), "quorum")
+    place = next(place for place, step in enumerate(steps) if isinstance(step, InjectStep))
+    bound, cut, commit, kill = steps[place - 1 : place + 3]
+    assert isinstance(bound, Bind) and isinstance(cut, InjectStep) and isinstance(kill, InjectStep)
+    assert (cut.fault, kill.fault) == ("isolate", "kill")
+    assert isinstance(commit, ApiProbe) and (commit.api, commit.node) == ("offset_commit", f"${bound.as_}")
+
+
+def staged(situation: Situation, target: str) -> tuple[list[Any], Script]:
+    """Return the steps of the situation, of the first script that has a place for it, and the script."""
+    for seed in range(100):
+        script = script_of(target, seed)
+        before = len(script.steps)
+        if situation.add(script) is not None:
+            return list(script.steps[before:]), script
+    raise AssertionError(f"no script has {situation.name}")
+
+
+def claim_of(step: ApiProbe) -> tuple[Level, str, str]:
+    assert isinstance(step, ApiProbe) and step.expect is not None
+    return step.expect.level, step.expect.requirement, step.expect.outcome
