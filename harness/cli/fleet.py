@@ -82,8 +82,8 @@ def on_a_fleet(options: CampaignOptions, order: Order, outputs: CiOutputs) -> in
     )
     cores_per_plan = max(1, cores // side_by_side(target.file, cores))
     with _spark(options.on, cores_per_plan, fleet.folder / "jvm.log") as spark, store_errors():
+        _ask(fleet, spark, cores_per_plan, console)
         if options.regressions is not None:
-            _ask(fleet, spark, cores_per_plan, console)
             _regressions(fleet, spark, options.regressions, console)
         _rounds(fleet, spark, cores_per_plan, console, _begun(fleet, options))
         causes = _causes(fleet, spark, cores_per_plan, options.shrink_minutes, console)
