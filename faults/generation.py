@@ -26,7 +26,7 @@ class BreakableCluster(Protocol):
 
     @property
     def quorum(self) -> Sequence[str]:
-        """The nodes whose majority decides: the controllers, or ZooKeeper's servers."""
+        """The nodes whose majority decides: the controllers, or ZooKeeper's servers; none if they are not seen."""
 
     @property
     def quorum_role(self) -> str:
@@ -213,9 +213,10 @@ def one_holder(rng: random.Random, cluster: BreakableCluster) -> Aim:
 
 def some_brokers(rng: random.Random, cluster: BreakableCluster) -> Aim:
     """Aim at one broker most of the time; else at the followers of a partition, two brokers by name, or all."""
+    if len(cluster.brokers) == 1:
+        return one_broker(rng, cluster)
     how = rng.choices(("one", "followers", "two", "all"), weights=(12, 2, 2, 1))[0]
-    if how == "followers":
-        partition = rng.choice(cluster.partitions)
+    if how == "followers" and cluster.replicas(partition := rng.choice(cluster.partitions)) > 1:
         return Aim(f"followers:{partition}", cluster.replicas(partition) - 1, "brokers")
     if how == "two":
         names = tuple(sorted(rng.sample(cluster.brokers, 2)))
@@ -247,7 +248,8 @@ def one_of_quorum(rng: random.Random, cluster: BreakableCluster) -> Aim:
 
 def some_nodes(rng: random.Random, cluster: BreakableCluster) -> Aim:
     """Aim at some of the quorum, or more often at some brokers."""
-    return some_of_quorum(rng, cluster) if rng.random() < 0.3 else some_brokers(rng, cluster)
+    of_quorum = rng.random() < 0.3 and cluster.quorum
+    return some_of_quorum(rng, cluster) if of_quorum else some_brokers(rng, cluster)
 
 
 def _quorum_leader(cluster: BreakableCluster) -> Aim:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+from collections.abc import Mapping
 from typing import ClassVar
 
 from fencepost.faults.capabilities import Cluster
@@ -15,7 +16,7 @@ from fencepost.faults.generation import (
     text_of,
 )
 from fencepost.faults.links.link_fault import Effect, LinkFault, Separation, between, separated
-from fencepost.faults.links.link_generation import SEPARATIONS, generated
+from fencepost.faults.links.link_generation import BETWEEN_NODES, SEPARATIONS, generated
 from fencepost.faults.parameters import FaultParameters, NodeRef, NodeRefs, names_in
 
 
@@ -43,6 +44,7 @@ class Bridge(LinkFault):
     phrase = "{nodes} are separated from {from}, and joined only by {over}"
     Parameters = BridgeParameters
     weight = 2
+    left_out: ClassVar[Mapping[str, str]] = BETWEEN_NODES
 
     def __init__(self, cluster: Cluster, parameters: BridgeParameters) -> None:
         super().__init__(cluster)

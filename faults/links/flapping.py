@@ -15,7 +15,7 @@ from fencepost.faults.capabilities import CapabilityError, Cluster, Evidence
 from fencepost.faults.fault import BundleScript
 from fencepost.faults.generation import BreakableCluster, GeneratedFault, text_of
 from fencepost.faults.links.link_fault import Effect, LinkFault, Separation, between, separated
-from fencepost.faults.links.link_generation import generated, two_groups
+from fencepost.faults.links.link_generation import BETWEEN_NODES, generated, two_groups
 from fencepost.faults.parameters import FaultParameters, NodeRefs, names_in
 
 SHORTEST_MS: Mapping[Separation, int] = {"cut": 100, "stall": 800, "blackhole": 800}
@@ -58,6 +58,7 @@ class Flapping(LinkFault):
     holds: ClassVar[bool] = False
     Parameters = FlappingParameters
     weight = 2
+    left_out: ClassVar[Mapping[str, str]] = BETWEEN_NODES
     bundle_script = BundleScript.LINK_EFFECTS_ONCE
 
     def __init__(self, cluster: Cluster, parameters: FlappingParameters) -> None:

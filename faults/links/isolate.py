@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+from collections.abc import Mapping
 from dataclasses import replace
 from typing import ClassVar
 
@@ -17,7 +18,7 @@ from fencepost.faults.generation import (
     text_of,
 )
 from fencepost.faults.links.link_fault import Effect, LinkFault, Separation, between, separated
-from fencepost.faults.links.link_generation import SEPARATIONS, generated, two_groups
+from fencepost.faults.links.link_generation import BETWEEN_NODES, SEPARATIONS, generated, two_groups
 from fencepost.faults.parameters import FaultParameters, NodeRefs, names_in
 
 
@@ -44,6 +45,7 @@ class Isolate(LinkFault):
     phrase = "{nodes} are isolated from {from}"
     Parameters = IsolateParameters
     weight = 5
+    left_out: ClassVar[Mapping[str, str]] = BETWEEN_NODES
 
     def __init__(self, cluster: Cluster, parameters: IsolateParameters) -> None:
         super().__init__(cluster)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+from collections.abc import Mapping
 
 from fencepost.faults.generation import (
     LINKS_AMONG_BROKERS,
@@ -24,13 +25,19 @@ STREAMS: tuple[StreamChoice, ...] = ("both", "both", "requests", "replies")
 SEPARATIONS: tuple[Separation, ...] = ("cut", "cut", "stall", "blackhole")
 """The ways of a partition, repeated by their frequency."""
 
+BETWEEN_NODES: Mapping[str, str] = {"clients": "it is not known which of its nodes have links to each other"}
+"""The reason why random plans leave faults of links between nodes out, by dialect."""
+
 Links = tuple[Aim, NodeRefs, Resource]
 """The aim, the other side, and the links between the two."""
 
 
 def opened_links(rng: random.Random, cluster: BreakableCluster) -> Links:
-    """Choose as `links_between`, for faults of the links that one side opens: a tenth of them are the clients'."""
-    if rng.random() < 0.1:
+    """Choose as `links_between`, for faults of the links that one side opens: a tenth of them are the clients'.
+
+    Where no quorum is visible, it is not known which nodes have links to each other: all of them are the clients'.
+    """
+    if rng.random() < 0.1 or not cluster.quorum:
         refs = rng.choice((f"leader:{rng.choice(cluster.partitions)}", "brokers"))
         return Aim("site:main", 1, "clients"), refs, LINKS_OF_CLIENTS
     return links_between(rng, cluster)

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import random
+from collections.abc import Mapping
 from typing import ClassVar, Literal
 
 from fencepost.faults.capabilities import Cluster, Harm, Stream
 from fencepost.faults.generation import BreakableCluster, GeneratedFault, text_of
 from fencepost.faults.links.link_fault import Effect, LinkFault, Pair, harmed, pairs
-from fencepost.faults.links.link_generation import generated, links_between
+from fencepost.faults.links.link_generation import BETWEEN_NODES, generated, links_between
 from fencepost.faults.parameters import FaultParameters, NodeRefs, names_in
 
 OneWay = Literal["stall", "blackhole"]
@@ -41,6 +42,7 @@ class LinkOneWay(LinkFault):
     phrase = "all bytes from {from} to {to} are stopped"
     Parameters = OneWayParameters
     weight = 4
+    left_out: ClassVar[Mapping[str, str]] = BETWEEN_NODES
 
     def __init__(self, cluster: Cluster, parameters: OneWayParameters) -> None:
         super().__init__(cluster)

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import random
+from collections.abc import Mapping
 from itertools import combinations
 from typing import ClassVar
 
 from fencepost.faults.capabilities import CapabilityError, Cluster
 from fencepost.faults.generation import LINKS_AMONG_BROKERS, Aim, BreakableCluster, GeneratedFault
 from fencepost.faults.links.link_fault import Effect, LinkFault, Separation, between, separated
-from fencepost.faults.links.link_generation import SEPARATIONS, generated
+from fencepost.faults.links.link_generation import BETWEEN_NODES, SEPARATIONS, generated
 from fencepost.faults.parameters import FaultParameters, NodeRefs, names_in
 
 FEWEST = 4
@@ -36,6 +37,7 @@ class Ring(LinkFault):
     phrase = "{nodes} are connected in a ring only"
     Parameters = RingParameters
     weight = 2
+    left_out: ClassVar[Mapping[str, str]] = BETWEEN_NODES
 
     def __init__(self, cluster: Cluster, parameters: RingParameters) -> None:
         super().__init__(cluster)

@@ -33,11 +33,11 @@ def flowing(rng: random.Random, cluster: BreakableCluster) -> Flow:
     """Choose requests of clients, of followers, or of what hears a quorum that speaks the protocol of Kafka."""
     flows = [_of_clients(rng, cluster), _of_clients(rng, cluster)]
     replicated = [partition for partition in cluster.partitions if cluster.replicas(partition) > 1]
-    if replicated:
+    if replicated and cluster.quorum:
         partition = rng.choice(replicated)
         followers = Aim(f"followers:{partition}", cluster.replicas(partition) - 1, "brokers")
         flows += [Flow("fetch", followers, f"leader:{partition}", LINKS_AMONG_BROKERS)] * 2
-    if not cluster.uses_zookeeper:
+    if cluster.quorum and not cluster.uses_zookeeper:
         api = rng.choice((HEARTBEATS.get(cluster.target_name, "fetch"), "fetch"))
         flows += [Flow(api, one_broker(rng, cluster), cluster.quorum_role, LINKS_TO_QUORUM)] * 3
         if len(cluster.quorum) > 1:

@@ -81,7 +81,8 @@ class CrashLoop(ProcessFault):
 
     @classmethod
     def generate(cls, rng: random.Random, cluster: BreakableCluster) -> GeneratedFault:
-        aim = one_broker(rng, cluster) if rng.random() < 0.8 else one_of_quorum(rng, cluster)
+        of_quorum = rng.random() >= 0.8 and cluster.quorum
+        aim = one_of_quorum(rng, cluster) if of_quorum else one_broker(rng, cluster)
         lives = [round(cluster.lease_ms * rng.choice((0.1, 0.3, 0.7, 1.2)), -1) for _ in range(rng.choice((1, 2, 3)))]
         parameters = CrashLoopParameters(node=aim.text, lives_ms=tuple(map(int, lives)))
         return generated(

@@ -54,7 +54,8 @@ class Terminate(ProcessFault):
     @classmethod
     def generate(cls, rng: random.Random, cluster: BreakableCluster) -> GeneratedFault:
         """Exclusive: a broker that reaches no other node cannot hand over what it leads, and may end late."""
-        aim = one_broker(rng, cluster) if rng.random() < 0.7 else one_of_quorum(rng, cluster)
+        of_quorum = rng.random() >= 0.7 and cluster.quorum
+        aim = one_of_quorum(rng, cluster) if of_quorum else one_broker(rng, cluster)
         parameters = TerminateParameters(nodes=aim.refs)
         return generated(parameters, aim, f"SIGTERM to {aim.text}", stops_nodes=True, exclusive=True)
 

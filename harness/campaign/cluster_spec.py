@@ -97,7 +97,7 @@ class ClusterSpec:
 
     @cached_property
     def brokers(self) -> tuple[str, ...]:
-        return tuple(node.name for node in self.topology.nodes if "broker" in node.roles and node.duplicate_of is None)
+        return tuple(node.name for node in self.topology.nodes if "broker" in node.roles and node.is_original)
 
     @cached_property
     def quorum(self) -> tuple[str, ...]:
@@ -197,11 +197,24 @@ class ClusterSpec:
     @property
     def spare_brokers(self) -> int:
         """The number of brokers that may be away at a time, whichever they are."""
+        if self.target.promises.replication != "isr":
+            return len(self.brokers)  # what a broker holds, or a service, is there again when the broker is
         return min(len(each) - int(topic.config[MIN_ISR]) for topic in self.topics for each in topic.assignments)
 
     @property
     def spare_quorum(self) -> int:
-        return (len(self.quorum) - len(self.without_vote) - 1) // 2
+        return (len(self.quorum) - len(self.without_vote) - 1) // 2 if self.quorum else 0
+
+    @property
+    def outlives_restarts(self) -> bool:
+        """True if records outlive a broker that ends on request."""
+        return self.target.promises.unpromised("terminate") is None
+
+    @property
+    def others_take_over(self) -> bool:
+        """True if the work of a broker that is away goes on at others."""
+        promises = self.target.promises
+        return promises.failover and promises.replication != "none"
 
     @property
     def fewest_replicas(self) -> int:
@@ -215,6 +228,8 @@ def generate_cluster(
 
     `with_duplicate`: with a second process for the id of one of the brokers.
     """
+    if target.dialect is Dialect.CLIENTS:
+        return _described_cluster(rng, target)
     first = topologies.BROKER_IDS[0]
     ids = tuple(range(first, first + rng.choice((3, 3, 4))))
     topics = _topics(rng, ids)
@@ -230,11 +245,37 @@ def generate_cluster(
     )
 
 
+def _described_cluster(rng: random.Random, target: TargetFile) -> ClusterSpec:
+    """Return the cluster of a target that shows no control plane: its brokers and services, with random topics."""
+    brokers = topologies.with_front_ends(topologies.brokers(target.brokers.ids), target.brokers.front_ends)
+    topics = _described_topics(rng, target)
+    return ClusterSpec(
+        target=target,
+        topology=Topology(nodes=(*topologies.services(target.services), *brokers)),
+        topics=topics,
+        workload=_workload(rng, topics),
+        timing=_timing(rng, target),
+        level=None,
+    )
+
+
+def _described_topics(rng: random.Random, target: TargetFile, names: Sequence[str] = NAMES) -> tuple[TopicSpec, ...]:
+    ids = target.brokers.ids
+    if target.promises.replication == "isr" and len(ids) > 2:
+        return _topics(rng, ids, names)
+    return tuple(
+        TopicSpec(name=name, assignments=tuple((rng.choice(ids),) for _ in range(rng.choice((1, 1, 2, 3)))))
+        for name in names[: rng.choice((1, 1, 2))]
+    )
+
+
 def generate_again(rng: random.Random, target: TargetFile, earlier: Sequence[Plan]) -> ClusterSpec:
     """Return the cluster of the plan after these, which all ran on it: their nodes, with topics and clients anew."""
     first = earlier[0]
-    ids = [node.id for node in first.topology.nodes if "broker" in node.roles and node.duplicate_of is None]
-    topics = _topics(rng, ids, [f"{name}{len(earlier) + 1}" for name in NAMES])
+    ids = [node.id for node in first.topology.nodes if "broker" in node.roles and node.is_original]
+    names = [f"{name}{len(earlier) + 1}" for name in NAMES]
+    described = target.dialect is Dialect.CLIENTS
+    topics = _described_topics(rng, target, names) if described else _topics(rng, ids, names)
     settings = first.settings or NodeSettings()
     return ClusterSpec(
         target=target,
@@ -261,8 +302,7 @@ def _nodes(
         quorum = topologies.zookeeper_servers(rng.choice((1, 1, 1, 2, 3, 3)))
     else:
         quorum = topologies.controllers(clock=clock)
-    configured = target.running is None and target.dialect is not Dialect.CLIENTS
-    racks = ("a", "b") if configured and rng.random() < RACKS else (None,)
+    racks = ("a", "b") if rng.random() < RACKS else (None,)
     disk: Literal["breakable", "plain"] = "breakable" if breakable else "plain"
     brokers = topologies.brokers(ids, clock=clock, disk=disk, log_dirs=log_dirs, racks=racks)
     if not with_duplicate:

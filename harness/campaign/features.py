@@ -37,6 +37,11 @@ SHARES = (0.25, 0.5, 0.75)
 WITHOUT_FAULTS = 0.04
 """The fraction of plans without any fault: nothing excuses a target there."""
 
+OF_ANY_BROKER = frozenset(
+    {Capability.KILL, Capability.PAUSE, Capability.TERMINATE, Capability.LINKS, Capability.MESSAGES}
+)
+"""The capabilities of faults that need nothing of a broker but that it is a process with connections."""
+
 
 class FeatureKind(StrEnum):
     """The kinds of features. A plan first chooses the kind of its next move, then the feature."""
@@ -70,6 +75,10 @@ class Feature(ABC):
     """Settings of all brokers and controllers that plans with it have, since it has no place without them."""
     settings_of_controllers: Mapping[str, str] = {}
     """Settings of all controllers that plans with it have beside these."""
+    of_any_broker: bool = False
+    """Plans for a target that shows no control plane have it, too: it claims what every broker owes."""
+    requests: frozenset[str] = frozenset()
+    """The requests that it cannot be without (`missing_requests` of the target file)."""
     level: str | None = None
     """The protocol level of plans with it, where the target has levels: it has no place at others."""
     releases: Mapping[str, Releases] = {}
@@ -77,8 +86,12 @@ class Feature(ABC):
 
     def left_out_reason(self, target: TargetFile, version: str, possible: frozenset[Capability]) -> str | None:
         """Return why plans for a target cannot have it, with the capabilities at hand; None if they can."""
+        if not (self.of_any_broker or target.dialect.shows_decisions):
+            return "random plans have it only where a control plane is visible"
         for each in sorted(self.needs - possible, key=str):
             return f"{target.name} is not capable of {each.value}"
+        for request in sorted(self.requests.intersection(target.missing_requests)):
+            return f"{target.name} lacks the request {request}"
         names = (target.name, target.extends or target.name, target.dialect.value, EVERYWHERE)
         if (reason := next((self.left_out[name] for name in names if name in self.left_out), None)) is not None:
             return reason
@@ -98,6 +111,7 @@ class WorkloadFeature(Feature):
     """A feature of the clients."""
 
     kind = FeatureKind.WORKLOAD
+    of_any_broker = True
 
     @abstractmethod
     def apply(self, rng: random.Random, cluster: ClusterSpec, workload: WorkloadSpec) -> WorkloadSpec:
@@ -115,6 +129,10 @@ class FaultMove(Move):
         self.weight = fault.weight
         self.left_out = fault.left_out
         self.needs = frozenset({fault.capability})
+        self.of_any_broker = fault.capability in OF_ANY_BROKER
+
+    def left_out_reason(self, target: TargetFile, version: str, possible: frozenset[Capability]) -> str | None:
+        return target.promises.unpromised(self.name) or super().left_out_reason(target, version, possible)
 
     def add(self, script: Script) -> str | None:
         fault = self.fault.generate(script.rng, script.cluster)

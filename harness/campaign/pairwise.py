@@ -31,6 +31,7 @@ from fencepost.harness.campaign.planner import (
 )
 from fencepost.harness.campaign.script import Script
 from fencepost.harness.campaign.secured import possible_with
+from fencepost.harness.plan.dialect import Dialect
 from fencepost.harness.plan.model import Plan
 from fencepost.harness.targets.file import TargetFile
 from fencepost.harness.targets.registry import load, reference_of
@@ -195,12 +196,22 @@ def _best(fault: str, role: str, operations: Sequence[str], cluster: int, missin
 
 def _clusters(rng: random.Random, file: TargetFile, possible: frozenset[Capability]) -> Iterator[ClusterSpec]:
     """Yield a plain cluster, one with clocks, disks and log directories that can be broken, and one with a second
-    process."""
+    process. A cluster without a visible control plane is the target's own, with one topic."""
+    if file.dialect is Dialect.CLIENTS:
+        yield _with_one_topic(rng, file)
+        return
     basic = possible - {Capability.CLOCK, Capability.DISKS, Capability.LOG_DIRS}
     yield _cluster(rng, file, basic, with_duplicate=False)
     yield _cluster(rng, file, possible, with_duplicate=False)
     if Capability.DUPLICATE in possible:
         yield _cluster(rng, file, basic, with_duplicate=True)
+
+
+def _with_one_topic(rng: random.Random, file: TargetFile) -> ClusterSpec:
+    while True:
+        found = generate_cluster(rng, file, frozenset(), with_duplicate=False)
+        if len(found.topics) == 1:
+            return found
 
 
 def _cluster(

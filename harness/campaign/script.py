@@ -233,7 +233,7 @@ class Script:
         self._clean = False
         self.faults.append(name)
         self._account()
-        promised = alone and fault.others_go_on and self._tolerated([fault])
+        promised = alone and fault.others_go_on and self.cluster.others_take_over and self._tolerated([fault])
         self.held[-1].moves_leader = promised and bound is not None and fault.brokers > 0
         self._meanwhile(self.held[-1], promised)
         if fault.brokers or fault.quorum:

@@ -77,6 +77,8 @@ def _chosen(script: Script, frequencies: Mapping[str, int]) -> str:
 
 def _happens(script: Script, event: str) -> None:
     """Add the event, and the wait until the cluster is whole again. Without a controller a broker restarts."""
+    if not script.cluster.outlives_restarts:
+        return
     if event == "all restarted":
         script.steps += all_restarted(script)
     elif event == "restart" or not script.cluster.target.dialect.has_controllers:

@@ -59,6 +59,8 @@ def settling(rng: random.Random, script: Script) -> Iterator[Step]:
         how = "brokers restarted"
     yield Converged(as_=script.name("whole"), within_ms=within_ms, expect=_comes_back())
     yield Describe(as_=script.name("healed"))
+    if not cluster.outlives_restarts:
+        return
     if how == "another controller":
         yield from controller_restarted(script)
     elif how == "brokers restarted":

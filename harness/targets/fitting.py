@@ -14,6 +14,7 @@ from fencepost.harness.plan.refs import refs
 from fencepost.harness.plan.requests.request import ProbeStep
 from fencepost.harness.plan.steps import Step
 from fencepost.harness.plan.steps.bind import Bind
+from fencepost.harness.plan.steps.shutdown import Shutdown
 from fencepost.harness.plan.steps.znode import ZnodeStep
 from fencepost.harness.targets.file import TargetFile, workload_kinds
 from fencepost.harness.targets.outside import refusal
@@ -102,6 +103,8 @@ def _check_part(file: TargetFile, where: str, part: Step | When) -> None:
         raise UsageError(f"{where} reads log files, and {file.name} has none as Apache Kafka's (`log_files: none`)")
     if isinstance(part, InjectStep) and (reason := file.promises.unpromised(part.fault)):
         raise UsageError(f"{where} breaks what {file.name} does not promise to keep: {reason}")
+    if isinstance(part, Shutdown) and (reason := file.promises.unpromised("terminate")):
+        raise UsageError(f"{where} ends what {file.name} does not promise to keep: {reason}")
     if isinstance(part, ProbeStep) and part.only_in is not None and file.dialect is not part.only_in[0]:
         raise UsageError(f"{where} {part.only_in[1].format(target=file.name)}")
     if not file.dialect.uses_zookeeper and _reads_zookeeper(part):

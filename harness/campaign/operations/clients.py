@@ -20,6 +20,7 @@ class ClientsComeAndGo(Operation):
     """A producer restarts, a client that waits to be started starts, or a member leaves its group or returns."""
 
     name = "clients-come-and-go"
+    of_any_broker = True
     weight = 4
 
     def generate(self, rng: random.Random, script: Script) -> GeneratedOperation:

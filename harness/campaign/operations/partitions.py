@@ -33,6 +33,8 @@ class AddPartitions(Operation):
     """A topic gets one to three partitions more, and records are written to the last one."""
 
     name = "add-partitions"
+    of_any_broker = True
+    requests = frozenset({"create_partitions"})
     weight = 3
     releases: Mapping[str, Releases] = {"apache-kafka-zk": ">=1.0"}
 

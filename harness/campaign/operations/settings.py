@@ -95,6 +95,8 @@ class AlterSetting(ChangedSettings):
     """Another setting of a topic changes while clients use it: retention, segments, sizes, compression."""
 
     name = "alter-setting"
+    of_any_broker = True
+    requests = frozenset({"incremental_alter_configs"})
     weight = 2
     releases: Mapping[str, Releases] = {"apache-kafka-zk": ">=2.3"}
 

@@ -40,6 +40,7 @@ class CreateTopic(Operation):
     """A new topic, with one partition or many, under an ordinary or an odd name; records are written to it."""
 
     name = "create-topic"
+    of_any_broker = True
     weight = 4
 
     def generate(self, rng: random.Random, script: Script) -> GeneratedOperation:
@@ -97,6 +98,7 @@ class DeleteTopic(_OfCreatedTopic):
     """A topic that a step created is deleted; the first time one is created."""
 
     name = "delete-topic"
+    of_any_broker = True
     weight = 2
 
     def of(self, rng: random.Random, script: Script, topic: ScriptTopic) -> GeneratedOperation:
@@ -111,6 +113,7 @@ class RecreateTopic(_OfCreatedTopic):
     """
 
     name = "recreate-topic"
+    of_any_broker = True
     weight = 3
 
     def of(self, rng: random.Random, script: Script, topic: ScriptTopic) -> GeneratedOperation:
