@@ -71,6 +71,14 @@ def test_the_ends_of_a_topic_that_was_created_again_begin_anew() -> None:
     assert visible_end(lives(("one", [first]), ("two", [second])), {}).verdict is Verdict.PASS
 
 
+def test_an_end_of_a_topic_whose_deletion_is_asked_for_is_of_nothing() -> None:
+    """A broker may answer 0 for a topic that is gone. Before the request, and once the topic is back, it may not."""
+    ends = shown((100, "node-4", 1, 1.0, 1.1), (0, "node-4", 1, 2.1, 2.2), id="one").journal()
+    assert visible_end(ends, {"t": [Deletion("t", 2.0, 2.5)]}).verdict is Verdict.PASS
+    assert visible_end(ends, {"t": [Deletion("t", 2.3, 2.5)]}).verdict is Verdict.VIOLATION
+    assert visible_end(ends, {"t": [Deletion("t", 0.2, 0.3, back=0.5)]}).verdict is Verdict.VIOLATION
+
+
 def lives(*ends_by_id: tuple[str, list[tuple[int, str, int, float, float]]]) -> Journal:
     """The ends of a topic that was deleted and created again, by its ids."""
     builder = JournalBuilder()
