@@ -6,6 +6,7 @@ bounds are wide, so that a change without a cause is certain; one with a cause i
 
 from __future__ import annotations
 
+import re
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -37,9 +38,12 @@ CONTROLLER_STAYS = Check(
 )
 BROKERS_STAY = Check("brokers-stay", "A live broker was given up without a cause", "CTRL-03", Basis.FAULT)
 LEADERS_STAY = Check("leaders-stay", "A partition's leader changed without a cause", "LEAD-01", Basis.FAULT)
+FOLLOWERS_STAY = Check("followers-stay", "A follower left the ISR without a cause", "ISR-12", Basis.FAULT)
 
 SECONDS = 2.0
 """Seconds beyond the timeouts of the protocol until an effect is seen."""
+SLOWS_FOLLOWERS = re.compile(r"replica\.|replication\.throttled|num\.replica")
+"""The settings by which an administrator may hold followers back, or be impatient with them."""
 GIVEN_UP = frozenset({"fenced", "gone", "inactive"})
 
 
@@ -292,6 +296,57 @@ def leaders_stay(stability: Stability) -> Finding:
         rows,
         at=first[0],
     )
+
+
+@checker(
+    FOLLOWERS_STAY,
+    rank=75,
+    needs=[Need.DECISIONS, Need.REPLICAS],
+    every_run=True,
+    rests_on=["state:controller", "state:partition"],
+)
+def followers_stay(stability: Stability) -> Finding:
+    """Judge that a follower which is left alone, with its leader, stays in the ISR, however fast clients write.
+
+    It keeps up: by its lag time it counts from the last time that it had all of what was there when it asked (KIP-16).
+    """
+    stability = stability.undisturbed_by_requests
+    judged, rows, first = 0, list[tuple[object, ...]](), list[float]()
+    if any(SLOWS_FOLLOWERS.search(name) for name in _settings_changed(stability.plan)):
+        return FOLLOWERS_STAY.held(0, "Settings of replication were changed.")
+    reassigned = _reassigned(stability)
+    before: dict[TopicPartition, PartitionObservation] = {}
+    for view in stability.control.partitions:
+        if view.observer != DECIDED:
+            continue
+        earlier, before[view.partition] = before.get(view.partition), view
+        if earlier is None or (earlier.life, earlier.leader) != (view.life, view.leader) or view.leader < 0:
+            continue
+        judged += 1
+        if any(abs(t - view.t) <= stability.leader_seconds for t in reassigned[view.partition]):
+            continue
+        for id in sorted({*earlier.isr} - {*view.isr}):
+            both = [stability.names.get(each, "") for each in (id, view.leader)]
+            if view.t > stability.disturbances.begun and all(stability.is_left_alone(each, view.t) for each in both):
+                name, isr = "-".join(map(str, view.partition)), ", ".join(map(str, view.isr))
+                rows.append((name, id, view.leader, view.leader_epoch, isr, f"{view.t:.2f} s"))
+                first.append(view.t)
+    if not rows:
+        return FOLLOWERS_STAY.held(judged, f"No follower left an ISR without a cause ({judged} views of partitions).")
+    return FOLLOWERS_STAY.broken(
+        judged,
+        f"{rows[0][1]} left the ISR of {rows[0][0]} at {first[0]:.2f} s, although nothing had disturbed it and its "
+        f"leader {rows[0][2]} for {stability.leader_seconds:.1f} s{_times(len(rows))}.",
+        ("partition", "follower", "leader", "leader epoch", "ISR", "at"),
+        rows,
+        at=first[0],
+    )
+
+
+def _settings_changed(plan: Plan) -> Iterator[str]:
+    for step in plan.steps:
+        if isinstance(step, ApiProbe) and step.api.endswith("alter_configs"):
+            yield from (change["name"] for each in step.body["resources"] for change in each["configs"])
 
 
 def _reassigned(stability: Stability) -> Mapping[TopicPartition, Sequence[float]]:

@@ -95,7 +95,13 @@ class _Comparer:
                 continue  # it belongs to clients whose requests are not recorded
             initial, known_since = self._initial(name, begin)
             happenings = [
-                Happening(effect.title, sent.begun, inf if effect.lasting else sent.ended, effect.step)
+                Happening(
+                    effect.title,
+                    sent.begun,
+                    inf if effect.lasting else sent.ended,
+                    effect.step,
+                    tried=effect.tried if self._kind.forwarded else None,
+                )
                 for sent, effect in effects[name]
                 if sent.ended > known_since
             ]

@@ -41,6 +41,11 @@ class Effect(ABC):
         """Return the errors of which it owes one in this state; none if it can be done."""
         return frozenset()
 
+    def tried(self, state: State) -> Iterator[State]:
+        """Yield the state after an attempt that was not answered."""
+        if self.code == DONE and not self.refusals(state):
+            yield self.after(state)
+
     def step(self, state: State) -> Iterator[State]:
         """Yield the states that may follow, none if its answer cannot be in this state."""
         possible = not self.refusals(state)

@@ -71,6 +71,8 @@ class Kind(ABC):
     """Each node describes objects of its own, so that they need not agree."""
     in_znodes: ClassVar[bool] = False
     """An administrator can change its objects in ZooKeeper too, by no request."""
+    forwarded: ClassVar[bool] = False
+    """Its requests are forwarded to a controller, or tried anew where they met another one."""
     begins_absent: ClassVar[bool] = False
     """Objects come into being by requests that are recorded, so that they need not be asked for before."""
 

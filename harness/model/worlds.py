@@ -1,8 +1,9 @@
 """The states that one object may have, by the requests about it and their answers.
 
 The states are kept as in a linearizability check (Wing and Gong 1993, Lowe 2017): a request takes effect at one instant
-between its beginning and its answer; one without an answer at any later instant, or never. So each doubt leaves several
-states, which later answers and descriptions prune.
+between its beginning and its answer; one without an answer at any later instant, or never. A request that is forwarded
+may be done more than once, as it is sent again when an answer is lost (KIP-590): what another one did in between shows
+it. So each doubt leaves several states, which later answers and descriptions prune.
 """
 
 from __future__ import annotations
@@ -34,6 +35,8 @@ class Happening:
     is_description: bool = False
     shown: State = None
     """The state that a description shows: that from which the next ones go on if it contradicts what is known."""
+    tried: Step | None = None
+    """The states after an attempt before the one that is answered. None: there is only one."""
 
 
 @dataclass(frozen=True)
@@ -92,10 +95,13 @@ def _ended(worlds: set[_World], under_way: dict[int, Happening], number: int) ->
         for next_one, happening in under_way.items():
             if next_one in behind or (happening.is_description and next_one != number):
                 continue
-            for after in happening.step(state):
-                if after == state and happening.ended == inf:
+            attempts = happening.tried(state) if happening.tried and happening.ended < inf else ()
+            for world in (
+                *((after, behind) for after in attempts),
+                *((after, behind | {next_one}) for after in happening.step(state)),
+            ):
+                if world[0] == state and happening.ended == inf:
                     continue  # the world that has it still before it can do all that this one can
-                world = after, behind | {next_one}
                 if world not in seen:
                     seen.add(world)
                     left.append(world)

@@ -125,6 +125,7 @@ class Acls(Kind):
     """Each entry that was created and that no filter matched since is there."""
 
     name = "access control entries"
+    forwarded = True
     requirement = "MDL-05"
     changed_by = frozenset({"create_acls", "delete_acls"})
 

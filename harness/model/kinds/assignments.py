@@ -103,6 +103,7 @@ class Assignments(Kind):
     name = "assignments"
     in_znodes = True
     of_replicas = True
+    forwarded = True
     requirement = "MDL-09"
     changed_by = frozenset({"create_topics", "create_partitions", "delete_topics", "alter_partition_reassignments"})
 

@@ -45,6 +45,7 @@ class FeatureLevels(Kind):
     """Each feature has the level at which it was finalized last; 0: it is not finalized."""
 
     name = "feature levels"
+    forwarded = True
     requirement = "MDL-07"
     changed_by = frozenset({"update_features"})
     absent: ClassVar[State] = 0
@@ -79,6 +80,7 @@ class FeatureEpochs(Kind):
     """No node describes features in an earlier epoch than it did before."""
 
     name = "feature epochs"
+    forwarded = True
     requirement = "MDL-07"
     changed_by: ClassVar[frozenset[str]] = frozenset()
     of_each_node = True

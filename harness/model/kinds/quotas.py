@@ -35,6 +35,7 @@ class ClientQuotas(Kind):
     """Each entity has the quotas that it was given and that were not removed since."""
 
     name = "client quotas"
+    forwarded = True
     requirement = "MDL-08"
     changed_by = frozenset({"alter_client_quotas"})
 

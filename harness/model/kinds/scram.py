@@ -45,6 +45,7 @@ class ScramCredentials(Kind):
     """Each user has the mechanisms that were given to it and not deleted, with the iterations that were given last."""
 
     name = "SCRAM credentials"
+    forwarded = True
     requirement = "MDL-06"
     changed_by = frozenset({"alter_user_scram_credentials"})
 

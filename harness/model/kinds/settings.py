@@ -150,6 +150,7 @@ class TopicSettings(_OfResources):
 
     name = "topic settings"
     in_znodes = True
+    forwarded = True
     requirement = "MDL-03"
     changed_by = frozenset({"create_topics", "delete_topics", "incremental_alter_configs", "alter_configs"})
     resource_type, source = TOPIC, OF_TOPIC
@@ -193,6 +194,7 @@ class BrokerSettings(_OfResources):
 
     name = "broker settings"
     in_znodes = True
+    forwarded = True
     requirement = "MDL-04"
     changed_by = frozenset({"incremental_alter_configs", "alter_configs"})
     absent: ClassVar[State] = frozenset()
@@ -220,6 +222,7 @@ class GroupSettings(_OfResources):
     """A group has the settings that it was given, whether it is there or not."""
 
     name = "group settings"
+    forwarded = True
     requirement = "MDL-18"
     changed_by = frozenset({"incremental_alter_configs", "alter_configs"})
     absent: ClassVar[State] = frozenset()

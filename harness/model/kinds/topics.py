@@ -100,6 +100,7 @@ class Topics(Kind):
 
     name = "topics"
     in_znodes = True
+    forwarded = True
     requirement = "MDL-02"
     changed_by = frozenset({"create_topics", "create_partitions", "delete_topics"})
 

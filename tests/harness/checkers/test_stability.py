@@ -7,7 +7,13 @@ import pytest
 
 from fencepost.harness.checkers.control import read_control
 from fencepost.harness.checkers.fatal_requests import fatal_requests
-from fencepost.harness.checkers.stability import Stability, brokers_stay, controller_stays, leaders_stay
+from fencepost.harness.checkers.stability import (
+    Stability,
+    brokers_stay,
+    controller_stays,
+    followers_stay,
+    leaders_stay,
+)
 from fencepost.harness.plan.dialect import Dialect
 from fencepost.harness.plan.model import Plan
 from fencepost.results.records.verdict import Finding, Verdict
@@ -246,6 +252,37 @@ def test_the_preferred_leader_may_take_over_also_by_way_of_no_leader() -> None:
     [first, *others] = leaders_stay(of(back)).counterexample.rows  # type: ignore[union-attr]
     assert first[:3] == ("t-0", 4, 5)
     assert others == []
+
+
+def left(builder: JournalBuilder, steps: tuple[dict[str, Any], ...] = ()) -> Finding:
+    return followers_stay(of(builder.partition(4, 0, [4, 5], seen_by="", replicas=[4, 5, 6]), cluster(steps)))
+
+
+def test_a_follower_that_is_left_alone_with_its_leader_stays_in_the_isr() -> None:
+    finding = left(begun().at(12.0))
+    assert (finding.verdict, finding.requirement) == (Verdict.VIOLATION, "ISR-12")
+    assert finding.counterexample is not None
+    assert finding.counterexample.rows[0][:3] == ("t-0", 6, 4)
+
+
+@pytest.mark.parametrize("node", ["node-6", "node-4"])
+def test_a_follower_may_leave_after_a_disturbance_of_it_or_of_its_leader(node: str) -> None:
+    assert left(fault(begun().at(8.0), nodes=[node]).at(9.0)).verdict is Verdict.PASS
+    assert left(fault(begun().at(8.0), nodes=["node-5"]).at(9.0)).verdict is Verdict.VIOLATION
+
+
+def test_a_follower_may_leave_with_its_leader_or_when_the_partition_moves() -> None:
+    assert followers_stay(of(begun().at(12.0).partition(5, 1, [5], seen_by=""))).verdict is Verdict.PASS
+    moves = begun().at(12.0).partition(4, 0, [4, 5], seen_by="", replicas=[4, 5])
+    assert followers_stay(of(moves)).verdict is Verdict.PASS
+
+
+def test_nothing_is_said_of_followers_once_a_setting_of_replication_was_changed() -> None:
+    change = {"name": "leader.replication.throttled.replicas", "config_operation": 0, "value": "*"}
+    resource = {"resource_type": 2, "resource_name": "t", "configs": [change]}
+    body = {"validate_only": False, "resources": [resource]}
+    step = {"do": "probe", "request": "api", "node": "node-4", "api": "incremental_alter_configs", "body": body}
+    assert left(begun().at(12.0), (step,)).verdict is not Verdict.VIOLATION
 
 
 def election(name: str, topics: list[dict[str, Any]] | None) -> dict[str, Any]:

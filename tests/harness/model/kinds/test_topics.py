@@ -21,6 +21,7 @@ from tests.harness.model.histories import Cluster
 pytestmark = pytest.mark.requirement("MDL-02")
 
 NAMES = ("a", "b", "c")
+DONE = {"name": "a", "error_code": 0}
 
 
 def made(seed: int, lost: float = 0.2) -> Cluster:
@@ -124,11 +125,19 @@ def test_a_topic_that_is_named_twice_in_a_deletion_is_deleted_once(body: Mapping
 
 @pytest.mark.parametrize(("second", "problems"), [(1.05, 0), (1.2, 1)])
 def test_a_deletion_is_accepted_twice_only_where_both_are_under_way(second: float, problems: int) -> None:
-    done = {"responses": [{"name": "a", "error_code": 0}]}
-    first = Sent("delete_topics", {"topic_names": ["a"]}, 1, 1.1, done)
+    first = Sent("delete_topics", {"topic_names": ["a"]}, 1, 1.1, {"responses": [DONE]})
     other = replace(first, begun=second, ended=1.3)
     assert len(compare([first, other], [described(0, a=[None, 1]), described(2)]).problems) == problems
     assert compare([first, other], [described(0, a=[None, 1]), described(2, a=[None, 1])]).problems
+
+
+@pytest.mark.parametrize(("begun", "may_be_there"), [(1.5, True), (2.5, False)])
+def test_a_creation_that_was_forwarded_twice_is_seen_around_a_deletion(begun: float, may_be_there: bool) -> None:
+    """The topic is created, deleted, and created once more when the answer to the first attempt is lost."""
+    deletion = Sent("delete_topics", {"topic_names": ["a"]}, begun, begun + 0.2, {"responses": [DONE]})
+    requests, there = [replace(created(2), begun=1, ended=2), deletion], described(3, a=[None, 2])
+    assert not compare(requests, [described(0), described(3)]).problems
+    assert bool(compare(requests, [described(0), there]).problems) is not may_be_there
 
 
 def test_a_topic_that_is_deleted_by_its_id_is_gone_and_another_one_is_not() -> None:
