@@ -109,9 +109,14 @@ def _executors(spark: SparkContext) -> int:
 
 
 def missing(answers: Iterable[Abilities]) -> dict[Capability, str]:
-    """Return what no plan can have: the capabilities that an executor lacks, with its name and reason."""
+    """Return what no plan can have: the capabilities that an executor lacks, with the reason.
+
+    It names the executor, unless all lack the same for the same reason.
+    """
+    every = list(answers)
     found: dict[Capability, str] = {}
-    for each in answers:
-        for capability, reason in each.lacks.items():
-            found.setdefault(capability, f"{each.machine}: {reason}")
+    for capability in dict.fromkeys(capability for each in every for capability in each.lacks):
+        first = next(each for each in every if capability in each.lacks)
+        alike = len({each.lacks.get(capability) for each in every}) == 1
+        found[capability] = first.lacks[capability] if alike else f"{first.machine}: {first.lacks[capability]}"
     return found

@@ -18,8 +18,9 @@ HERE = "quorum:1", "process"
 
 
 def test_what_one_executor_lacks_no_plan_has() -> None:
-    answers = [Abilities("a", None, {}), Abilities("b", None, {Capability.DISKS: "no FUSE"})]
-    assert missing(answers) == {Capability.DISKS: "b: no FUSE"}
+    of_all = {Capability.NETWORK: "no containers"}
+    answers = [Abilities("a", None, of_all), Abilities("b", None, {**of_all, Capability.DISKS: "no FUSE"})]
+    assert missing(answers) == {Capability.NETWORK: "no containers", Capability.DISKS: "b: no FUSE"}
 
 
 @pytest.mark.integration
