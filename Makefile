@@ -113,8 +113,9 @@ fuzz: .venv/.all ## 1,000,000 malformed frames, idle connections and a slow read
 spark-classes: .venv/.all ## an archive of Spark's classes, with which `fencepost trends` takes less time; half a minute, 180 MB
 	@$(BIN)/python -m fencepost.results.mining.class_archive
 
-dist: .venv/.all ## what spark-submit needs for the mining jobs: dist/main.py, dist/fencepost-mining.zip
+dist: .venv/.all $(PROXY) ## what spark-submit needs: main.py and fencepost-mining.zip to mine, fleet.py and fencepost-fleet.tar.gz for campaigns [RELEASES=apache-kafka:4.4.0]
 	@$(BIN)/python .ci/mining-archive dist
+	@$(BIN)/python .ci/fleet-archive dist $(RELEASES)
 
 mutation: .venv/.all $(PROXY) ## plant each known defect and try to catch it; writes docs/mutation.md; hours, goes on where it ended
 	@$(BIN)/python -m tests.mutation $(ARGS)
