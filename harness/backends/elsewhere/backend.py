@@ -105,17 +105,21 @@ class CommandedNodes:
     def _break(
         self, name: str, command: str, state: Running, sign: Callable[[Watch], Callable[[], str | None]]
     ) -> None:
-        """Run a command, and measure its effect. Raise InfrastructureError if there is none to be seen."""
+        """Run a command, and measure its effect. If there is none to be seen, undo it and raise InfrastructureError."""
         if (undo := self._undo.get(name)) is not None:
             raise InfrastructureError(f"cannot {command} {name}: it waits for `{undo}`")
         with self._watch(name) as watch:
             if not watch.is_up:
                 raise InfrastructureError(f"cannot {command} {name}: it does not answer, so nothing would be seen")
             self._owe(name, UNDO[command])
-            self._run(name, command)
-            evidence = watch.await_(sign(watch), self._target.running.within_s)
-        if not evidence.proven:
-            raise InfrastructureError(f"`{command}` of {name} shows no effect: {evidence.shortfall}")
+            try:
+                self._run(name, command)
+                evidence = watch.await_(sign(watch), self._target.running.within_s)
+                if not evidence.proven:
+                    raise InfrastructureError(f"`{command}` of {name} shows no effect: {evidence.shortfall}")
+            except InfrastructureError:
+                self._heal(name)  # it may have had one all the same, and the run is held against the cluster
+                raise
         self._statuses[name] = ProcessStatus(state, seen=evidence)
 
     def _heal(self, name: str) -> None:

@@ -133,6 +133,19 @@ def test_a_fault_by_a_command_is_proven_and_nothing_of_the_run_is_left(
 
 
 @pytest.mark.integration
+@pytest.mark.usefixtures("consent")
+def test_a_command_that_fails_is_undone_at_once_and_is_not_held_against_the_cluster(
+    cluster: AdminClient, tmp_path: Path
+) -> None:
+    fails = FILE.replace("kill: ./signal KILL", "kill: sh -c './signal KILL; exit 3'")
+    folder, verdict = run(_plan("any-kill", _target(tmp_path, fails)), tmp_path)
+    assert verdict.verdict is Verdict.INCONCLUSIVE, verdict.headline
+    assert "`kill` of node-111 ended with 3" in verdict.headline
+    assert "start.py" in (folder.logs / "node-111.log").read_text()
+    assert _topics(cluster) == {"theirs"}
+
+
+@pytest.mark.integration
 def test_another_cluster_than_the_owner_named_gets_no_further_request(
     cluster: AdminClient, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
