@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 import shlex
-import subprocess
 from collections.abc import Sequence
 from pathlib import Path
 
 from fencepost.harness.cleaning.leftover import Leftover, RemovalError
+from fencepost.harness.processes.owner_command import problem_of
 from fencepost.harness.processes.resources import ResourceRecords, read_resources
-
-SECONDS = 120
 
 
 def of_run(run: Path) -> list[Leftover]:
@@ -24,21 +22,9 @@ def remove(found: Sequence[Leftover]) -> None:
     wrong = []
     for each in found:
         run, owed = each.handle
-        try:
-            done = subprocess.run(
-                owed.details["argv"],
-                cwd=owed.details["folder"],
-                stdin=subprocess.DEVNULL,
-                stdout=subprocess.DEVNULL,
-                stderr=subprocess.DEVNULL,
-                timeout=SECONDS,
-                check=False,
-            )
-        except (OSError, subprocess.TimeoutExpired) as error:
-            wrong.append(f"{each} could not be run, do it by hand: {error}")
-            continue
-        if done.returncode != 0:
-            wrong.append(f"{each} ended with {done.returncode}: bring the broker back by hand")
+        problem = problem_of(owed.details["argv"], owed.details["folder"])
+        if problem is not None:
+            wrong.append(f"{each} {problem}: bring the broker back by hand")
             continue
         ResourceRecords(run).gone("command", owed.id)
     RemovalError.unless_none(wrong)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import subprocess
 import time
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
@@ -13,13 +12,13 @@ from fencepost.harness.backends.exit_summary import LOG_TAIL
 from fencepost.harness.errors import InfrastructureError
 from fencepost.harness.network.layout import Layout, Node
 from fencepost.harness.processes.command import Command
+from fencepost.harness.processes.owner_command import problem_of
 from fencepost.harness.processes.resources import ResourceRecords
 from fencepost.harness.processes.table import Identity
 from fencepost.harness.targets.elsewhere import Elsewhere
 from fencepost.harness.targets.process_template import environment
 from fencepost.results.records.folder import RunFolder
 
-COMMAND_SECONDS = 120
 ASK_EVERY = 0.2
 _NEVER = ProcessStatus(Running.NEVER_STARTED)
 UNDO: Mapping[str, str] = {"kill": "start", "stop": "start", "pause": "resume", "cut": "heal"}
@@ -156,22 +155,9 @@ class CommandedNodes:
         with self.log(name).open("ab") as log:
             log.write(f"$ {' '.join(argv)}\n".encode())
             log.flush()
-            try:
-                done = subprocess.run(
-                    argv,
-                    cwd=self._target.file.folder,
-                    stdin=subprocess.DEVNULL,
-                    stdout=log,
-                    stderr=subprocess.STDOUT,
-                    timeout=COMMAND_SECONDS,
-                    check=False,
-                )
-            except subprocess.TimeoutExpired:
-                raise InfrastructureError(f"`{command}` of {name} did not end within {COMMAND_SECONDS} s") from None
-            except OSError as error:
-                raise InfrastructureError(f"`{command}` of {name} could not be run: {error}") from None
-        if done.returncode != 0:
-            raise InfrastructureError(f"`{command}` of {name} ended with {done.returncode}: see {self.log(name)}")
+            problem = problem_of(argv, self._target.file.folder, log)
+        if problem is not None:
+            raise InfrastructureError(f"`{command}` of {name} {problem}: see {self.log(name)}")
 
     def _argv(self, node: Node, command: str) -> list[str]:
         running, folder = self._target.running, self._target.file.folder
