@@ -91,7 +91,8 @@ def _plan(source: str, target: str, options: CompareOptions) -> Plan:
 
 def _answers(source: Plan | Path, options: CompareOptions, console: Console) -> Answers:
     if isinstance(source, Path):
-        return read_answers(open_run(source))
+        kept = read_answers(open_run(source))
+        return kept.only(options.only) if options.only else kept
     console.print(f"asking {source.target} …")
     folder, verdict = _asked(source, options, console)
     if verdict.verdict in (Verdict.INFRASTRUCTURE, Verdict.VIOLATION):

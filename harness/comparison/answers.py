@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from fnmatch import fnmatchcase
 from typing import Any
 
 from fencepost.harness.comparison.masks import masked
@@ -62,6 +63,12 @@ class Answers:
     """The descriptions of the nodes in the end, by kind and object, masked."""
     apis: Mapping[str, str]
     """The request of each probe."""
+
+    def only(self, patterns: Sequence[str]) -> Answers:
+        """Return the answers to probes with such names, without what all probes of the run led to in the end."""
+        names = {name for name in self.by_probe if any(fnmatchcase(name, pattern) for pattern in patterns)}
+        kept = {name: answer for name, answer in self.by_probe.items() if name in names}
+        return replace(self, by_probe=kept, state={}, apis={name: self.apis[name] for name in kept})
 
 
 def read_answers(folder: RunFolder) -> Answers:

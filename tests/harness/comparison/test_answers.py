@@ -86,3 +86,14 @@ def test_the_answers_of_several_plans_have_its_number() -> None:
     one = answers(asked(ASKED, "ok", 1.0, **served()))
     assert set(merged([one, one]).by_probe) == {f"1/{ASKED}", f"2/{ASKED}"}
     assert merged([one]) is one
+
+
+def test_of_a_run_folder_only_the_probes_with_such_names_are_taken() -> None:
+    """The state that all of its probes led to is left out."""
+    ended = asked(ASKED, "ok", 1.5, **served(results=[]))
+    described = event("op", "d", "ok", 2.0, f="describe", checkpoint="end", kind="topics", objects={"t": {"a": 1}})
+    whole = answers(asked(ASKED, "invoke", 1.0), ended, described)
+    assert whole.state
+    kept = whole.only(["*.validate-*"])
+    assert (set(kept.by_probe), set(kept.apis), kept.state) == ({ASKED}, {ASKED}, {})
+    assert whole.only(["produce.*"]).by_probe == {}
