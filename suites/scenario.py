@@ -31,6 +31,7 @@ from fencepost.harness.plan.needed_requests import needed_requests
 from fencepost.harness.plan.security import SecurityName
 from fencepost.harness.plan.steps import Step
 from fencepost.harness.targets.outside import refusal
+from fencepost.harness.targets.securing import impossible, with_security
 from fencepost.suites.building import (
     WORKLOAD,
     owed,
@@ -131,6 +132,8 @@ class Scenario:
         injected = (step.fault for step in plan.steps if isinstance(step, InjectStep))
         if unpromised := next(filter(None, map(target.promises.unpromised, injected)), None):
             return f"{target.reference}: {unpromised}"
+        if reason := impossible(with_security(plan, target.security)):
+            return f"{target.reference}: {reason}"
         if unserved := sorted(self.workloads - target.workloads):
             return f"{target.reference} serves no {', '.join(unserved)} (`workloads` of its target file)"
         if target.running is not None and (reason := refusal(plan, target.running)) is not None:

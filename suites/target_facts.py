@@ -9,6 +9,7 @@ from fencepost.faults.capabilities import Capability
 from fencepost.harness.plan.base import Expect, release_range
 from fencepost.harness.plan.dialect import Dialect
 from fencepost.harness.plan.promises import Promises
+from fencepost.harness.plan.security import PlannedSecurity
 from fencepost.harness.plan.topologies import BROKER_IDS
 from fencepost.harness.targets.registry import load, load_file
 from fencepost.harness.targets.running import Running
@@ -68,6 +69,8 @@ class TargetFacts:
     """The requests of clients that its brokers lack, by their names in Kafka's protocol."""
     running: Running | None = None
     """Its commands and bounds, if it is a cluster that runs elsewhere."""
+    security: PlannedSecurity = "plaintext"
+    """That of plans without one of their own."""
     missing_features: frozenset[str] = frozenset()
     """The features of clients (`features:` of the target file) that this release does not serve."""
 
@@ -98,6 +101,7 @@ class TargetFacts:
             topics_by_use=file.topics == "by use",
             missing_requests=frozenset(file.missing_requests),
             running=file.running,
+            security=file.security,
             missing_features=file.missing_features,
         )
 

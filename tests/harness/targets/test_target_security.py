@@ -87,6 +87,14 @@ def test_random_plans_of_such_a_target_have_it_and_nothing_that_it_makes_impossi
     assert "lost-request" in {each.kind for each in left_out(file, "process", file.version)}
 
 
+def test_scenarios_that_its_security_makes_impossible_are_listed_with_the_reason(extended: str) -> None:
+    scenarios = {each.slug: each for each in scenarios_for(TargetFacts.of(extended))}
+    reason = scenarios["links-torn-fetch"].unavailable_reason(TargetFacts.of(extended))
+    assert "under TLS the bytes of messages cannot be counted" in str(reason)
+    assert scenarios["links-torn-fetch"].unavailable_reason(TargetFacts.of("quorum")) is None
+    assert scenarios["any-kill"].unavailable_reason(TargetFacts.of(extended)) is None
+
+
 def test_templates_have_the_security_of_their_file_and_no_other(by_templates: str) -> None:
     plan = planned(by_templates)
     assert check_plan(plan)[0].secured.client.protocol == "SASL_SSL"
