@@ -53,7 +53,6 @@ def _mined(
         from pyspark.sql import SparkSession
 
         from fencepost.results.mining import quarantine as mining
-        from fencepost.results.mining.computed import computed
         from fencepost.results.mining.flakiness import outcomes_by_day, scores
         from fencepost.results.mining.identity import builds_by_day
         from fencepost.results.mining.jobs import Scope, read_evidence
@@ -62,10 +61,9 @@ def _mined(
         try:
             scope = Scope(now, None if age is None else now - age, target)
             runs: DataFrame = mining.of_scenarios(read_evidence(spark, store, scope).runs)
-            outcomes = computed(outcomes_by_day(runs))
-            scored = computed(scores(outcomes))
-            broken = [(row["test"], row["target"], row["backend"]) for row in mining.broken(scored).collect()]
-            found.append((mining.proposals(scored, outcomes, builds_by_day(runs), runs).collect(), broken))
+            outcomes, builds = outcomes_by_day(runs).toArrow(), builds_by_day(runs).toArrow()
+            scored = scores(outcomes)
+            found.append((mining.proposals(scored, outcomes, builds, runs).to_pylist(), mining.broken(scored)))
         finally:
             spark.stop()
         return 0

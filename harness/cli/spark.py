@@ -26,8 +26,8 @@ def require_spark() -> None:
         require_java()
 
 
-def run_on_spark(job: Job, arguments: Sequence[str] = (), runs: int = 0) -> int:
-    """Run a job's `main` in local mode, with settings for a store with so many runs, and return its exit code.
+def run_on_spark(job: Job, arguments: Sequence[str] = (), runs: Callable[[], int] = lambda: 0) -> int:
+    """Run a job's `main` in local mode, with settings for so many runs that Spark reads, and return its exit code.
 
     InfrastructureError if Spark is missing or fails.
     """
@@ -36,7 +36,7 @@ def run_on_spark(job: Job, arguments: Sequence[str] = (), runs: int = 0) -> int:
     from fencepost.results.mining.launch import SparkError, launch
 
     try:
-        return launch(job, arguments, runs=runs)
+        return launch(job, arguments, runs=runs())
     except SparkError as error:
         hint = _NO_JARS if "No FileSystem for scheme" in str(error) else _NO_JAVA
         raise InfrastructureError(f"{error}\n{hint}") from error

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import tempfile
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from datetime import UTC, datetime
 from pathlib import Path
@@ -54,10 +54,20 @@ def trends(options: TrendsOptions) -> int:
     if (found := _runs_in(options.store)) is not None:
         with tempfile.TemporaryDirectory(prefix="fencepost-store-") as scratch:
             address = str(Path(scratch) / "store")
-            return mine(address, ["--name", options.store, *arguments], number=len(found.runs), found=found)
+            return mine(address, ["--name", options.store, *arguments], lambda: len(found.runs), found=found)
     with store_errors():
-        number = Store.open(options.store).rows(RUNS)
-    return mine(options.store, arguments, number=number)
+        store = Store.open(options.store)
+
+    def number() -> int:
+        # It imports pyspark, which only the extra `mining` installs.
+        from fencepost.results.mining.jobs import Keep, keep
+        from fencepost.results.mining.kept import runs_to_make
+
+        with store_errors():
+            is_kept = options.head is None and keep(store, anew=options.rebuild) is not Keep.NOT
+            return runs_to_make(store, anew=options.rebuild) if is_kept else store.rows(RUNS)
+
+    return mine(options.store, arguments, number)
 
 
 def scope(since: str | None, target: str | None) -> list[str]:
@@ -81,8 +91,10 @@ def _runs_in(address: str) -> Found | None:
     return None
 
 
-def mine(address: str, arguments: Sequence[str], *, number: int, found: Found | None = None) -> int:
-    """Mine a store of `number` runs; with `found`, run folders are published into it first, while Spark starts."""
+def mine(address: str, arguments: Sequence[str], number: Callable[[], int], *, found: Found | None = None) -> int:
+    """Mine a store, of which Spark reads so many runs; with `found`, run folders are published into it first, while
+    Spark starts.
+    """
     with tempfile.TemporaryDirectory(prefix="fencepost-trends-") as scratch:
         rules = Path(scratch) / "rules.json"
 
@@ -139,7 +151,7 @@ def show(options: ShowOptions) -> int:
             raise UsageError(_no_such_test(opened, options.test, options.target))
         if options.save_plan is not None:
             return _save_plan(opened, wanted, options.test, options.save_plan)
-    return mine(options.store, ["--test", options.test, *scope(options.since, options.target)], number=number)
+    return mine(options.store, ["--test", options.test, *scope(options.since, options.target)], lambda: number)
 
 
 def _save_plan(store: Store, wanted: pc.Expression, test: str, path: Path) -> int:

@@ -4,20 +4,21 @@ from collections import defaultdict
 from collections.abc import Iterable, Mapping
 from typing import Any, Final
 
-from pyspark.sql import Column, DataFrame, Window
+import numpy as np
+import pyarrow as pa
+from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 
-from fencepost.results.mining.computed import computed
+from fencepost.results.mining.groups import Groups, ranks, with_columns
 from fencepost.results.mining.identity import (
     HALTS,
     TARGET,
-    TEST,
     build_of,
-    counted,
     is_last_attempt,
     is_retried_pass,
     sum_of_seconds,
 )
+from fencepost.results.mining.per_test import Runs, shown
 
 COUNTS: Final = ("pass", "violation", *HALTS, "retried", "attempts", "seconds", "lost_s", "timed", "timed_s")
 """The sums of a day.
@@ -72,40 +73,35 @@ def _in_order(sums: Iterable[Mapping[str, Any]]) -> list[Mapping[str, Any]]:
     return sorted(counting, key=lambda row: (row["date"], row["target"], row["build"] or ""))
 
 
-def verdicts_by_day(runs: DataFrame, most: int) -> DataFrame:
+def verdicts_by_day(runs: Runs, most: int) -> pa.Table:
     """Return the verdicts of each test on its newest days, at most `most` of each test.
 
-    Columns beside test, target, backend: date, COUNTS, and median_s (of the durations of passes).
+    Columns beside test, target, backend: date, those of `Runs.counts`, and median_s (of the durations of passes).
     """
-    by_day = counted(runs).groupBy(*TEST, "date").agg(*_sums(), median_of_passes())
-    place = F.row_number().over(Window.partitionBy(*TEST).orderBy(F.desc("date")))
-    return by_day.withColumn("place", place).where(F.col("place") <= most).drop("place")
+    runs = runs.counted
+    groups = Groups.of(runs.test, runs.date)
+    test, day = groups.first(runs.test), groups.first(runs.date)
+    columns = {
+        "date": runs.rows["date"].take(groups.first(np.arange(len(runs.date)))),
+        **runs.counts(groups),
+        "median_s": runs.medians(runs.test, runs.date),
+    }
+    newest = Groups.sorted_by(1, test, -day)
+    return with_columns(runs.keys.take(test), columns).take(newest.order[newest.places < most])
 
 
-def newest_failures(runs: DataFrame, most: int) -> DataFrame:
+def newest_failures(runs: Runs, most: int) -> pa.Table:
     """Return the newest violation of each test on each build, and on each day for those of unknown builds.
 
     At most `most` of each test, the newest first. Columns: those of `per_test.newest_runs`.
     """
-    failures = counted(runs).where("verdict = 'violation'").withColumn("build", build_of(TARGET))
-    of_test = Window.partitionBy(*TEST)
-    newest = Window.partitionBy(*TEST, F.coalesce("build", F.col("date").cast("string")))
-    order = (F.desc("started_at"), F.col("run_id"))
-    # Places first, by narrow rows: only those of few runs are joined with the texts of the runs.
-    first = failures.select(*TEST, "run_id", "started_at", "build", "date")
-    first = first.withColumn("number", F.row_number().over(newest.orderBy(*order))).where("number = 1")
-    first = first.withColumn("place", F.row_number().over(of_test.orderBy(*order))).where(F.col("place") <= most)
-    chosen = F.broadcast(computed(first.select("run_id")))
-    return failures.join(chosen, "run_id", "left_semi").select(
-        *TEST,
-        *("run_id", "started_at", "verdict", "build", "release", "duration_s", "headline"),
-        *("folder", "plan_hash", "seed", "ci_url", "left_out", "attempt", "attempts"),
-    )
-
-
-def median_of_passes() -> Column:
-    timed = (F.col("verdict") == "pass") & F.col("duration_unknown").isNull()
-    return F.percentile_approx(F.when(timed, F.col("duration_s")), 0.5).alias("median_s")
+    runs = runs.counted
+    runs = runs.of(pa.array(runs.verdicts["violation"]))
+    build = ranks(runs.rows["known_build"])[0]
+    day = np.where(build < 0, runs.date, 0)
+    of_place = Groups.sorted_by(3, runs.test, build, day, -runs.started, runs.run).first(np.arange(len(build)))
+    of_test = Groups.sorted_by(1, runs.test[of_place], -runs.started[of_place], runs.run[of_place])
+    return shown(runs, of_place[of_test.order[of_test.places < most]])
 
 
 def _sums() -> list[Column]:

@@ -1,86 +1,133 @@
 """Tests of association between a feature of runs and their failure, stratified, and corrected for their number."""
 
-from collections.abc import Sequence
-from functools import cache
+from __future__ import annotations
 
-from pyspark.sql import Column, DataFrame, Window
-from pyspark.sql import functions as F
+from dataclasses import dataclass
 
-from fencepost.results.mining.formulas import fisher_tail, let, normal_tail
+import numpy as np
+import pyarrow as pa
+
+from fencepost.results.mining.formulas import fisher_tail, normal_tail
+from fencepost.results.mining.groups import Flags, Floats, Groups, Numbers, ratio
 
 
-def associated(counts: DataFrame, keys: Sequence[str]) -> DataFrame:
-    """Return for each key how much more often runs fail with it than without it.
+@dataclass(frozen=True)
+class Counts:
+    """A row for each key and stratum: runs with the key and failures of them, and those of all runs of the stratum."""
 
-    `counts` has a row for each key and stratum: with_n and with_x (runs with the key, and failures of them), all_n and
-    all_x (of all runs of the stratum). Columns beside the keys: runs, failures (with the key), strata, rate_with,
-    rate_without, lift, odds_ratio, z, exact, p_value.
+    key: Numbers
+    with_n: Numbers
+    with_x: Numbers
+    all_n: Numbers
+    all_x: Numbers
 
-    Only strata count in which some runs have the key and some have not, and some failed and some passed: no other one
-    can say anything. Keys without such a stratum have no row.
 
-    - rate_without: the failures that the runs with the key would have had at the rates of the other runs of their
-      strata, per run. lift: rate_with / rate_without, null if that is 0.
-    - odds_ratio: that of Mantel and Haenszel over all strata; null if no other run failed.
+@dataclass(frozen=True)
+class Associations:
+    """For each key how much more often runs fail with it than without it, by the order of keys.
+
+    - runs, failures: those with the key. strata: the number of those that count.
+    - elsewhere: the failures that the runs with the key would have had at the rates of the other runs of their strata.
+    - odds_with / odds_without: the odds ratio of Mantel and Haenszel over all strata; none if no other run failed.
     - p_value: one-sided. With one stratum it is that of Fisher's exact test, and `exact` is true. With several it is
       that of Cochran, Mantel and Haenszel with a continuity correction; z is its normal score.
+    """
+
+    key: Numbers
+    runs: Numbers
+    failures: Numbers
+    strata: Numbers
+    elsewhere: Floats
+    odds_with: Floats
+    odds_without: Floats
+    z: Floats
+    exact: Flags
+    p_value: Floats
+
+    def of(self, chosen: Flags | Numbers) -> Associations:
+        return Associations(*(each[chosen] for each in vars(self).values()))
+
+    def followed_by(self, other: Associations) -> Associations:
+        pairs = zip(vars(self).values(), vars(other).values(), strict=True)
+        return Associations(*(np.concatenate(each) for each in pairs))
+
+    def columns(self) -> dict[str, pa.Array]:
+        """Return runs, failures, strata, rate_with, rate_without, lift (of both rates), odds_ratio, z, exact, p_value.
+
+        Lift and odds ratio are null if what they divide by is 0.
+        """
+        return {
+            "runs": pa.array(self.runs),
+            "failures": pa.array(self.failures),
+            "strata": pa.array(self.strata),
+            "rate_with": pa.array(self.failures / self.runs),
+            "rate_without": pa.array(self.elsewhere / self.runs),
+            "lift": ratio(self.failures, self.elsewhere),
+            "odds_ratio": ratio(self.odds_with, self.odds_without),
+            "z": pa.array(self.z),
+            "exact": pa.array(self.exact),
+            "p_value": pa.array(self.p_value),
+        }
+
+
+def associated(counts: Counts) -> Associations:
+    """Return the association of each key with failures.
+
+    Only strata count in which some runs have the key and some have not, and some failed and some passed: no other one
+    can say anything. Keys without such a stratum are left out.
 
     Source: N. Mantel and W. Haenszel, Statistical aspects of the analysis of data from retrospective studies, 1959.
     """
-    n1, x1, n, x = (F.col(name) for name in ("with_n", "with_x", "all_n", "all_x"))
+    telling = (counts.with_n > 0) & (counts.with_n < counts.all_n)
+    telling &= (counts.all_x > 0) & (counts.all_x < counts.all_n)
+    key, n1, x1, n, x = (each[telling] for each in vars(counts).values())
     other_n, other_x = n - n1, x - x1
-    size = n.cast("double")
-    telling = counts.where((n1 > 0) & (n1 < n) & (x > 0) & (x < n))
-    table = F.struct("with_n", "with_x", "all_n", "all_x")
-    sums = telling.groupBy(*keys).agg(
-        F.sum(n1).alias("runs"),
-        F.sum(x1).alias("failures"),
-        F.count("*").alias("strata"),
-        F.sum(n1 * other_x / other_n).alias("elsewhere"),
-        F.sum(n1 * x / size).alias("expected"),
-        F.sum(n1 * other_n / size * x * (n - x) / size / (size - 1)).alias("variance"),
-        F.sum(x1 * (other_n - other_x) / size).alias("odds_with"),
-        F.sum((n1 - x1) * other_x / size).alias("odds_without"),
-        F.first(table).alias("table"),
-    )
-    return sums.select(*keys, *_scores())
-
-
-@cache
-def _scores() -> tuple[Column, ...]:
-    """Return the scores of `associated` from its sums. Python makes them by thousands of calls to the JVM, so once."""
-    runs, failures, elsewhere = F.col("runs"), F.col("failures"), F.col("elsewhere")
-    exact = F.col("strata") == 1
-    fisher = fisher_tail(*(F.col(f"table.{name}") for name in ("with_x", "with_n", "all_x", "all_n")))
-    z = (failures - F.col("expected") - 0.5) / F.sqrt("variance")
-    return (
-        runs,
+    groups = Groups.of(key)
+    expected = groups.sum(n1 * x / n)
+    variance = groups.sum(n1 * (other_n / n) * x * ((n - x) / n) / (n - 1))
+    failures, strata = groups.sum(x1), groups.sizes
+    z = (failures - expected - 0.5) / np.sqrt(variance)
+    exact = strata == 1
+    tables = zip(*(groups.first(each).tolist() for each in (x1, n1, x, n)), strict=True)
+    p_values = [
+        fisher_tail(*table) if is_exact else normal_tail(score)
+        for table, is_exact, score in zip(tables, exact.tolist(), z.tolist(), strict=True)
+    ]
+    return Associations(
+        groups.first(key),
+        groups.sum(n1),
         failures,
-        F.col("strata"),
-        (failures / runs).alias("rate_with"),
-        (elsewhere / runs).alias("rate_without"),
-        F.when(elsewhere > 0, failures / elsewhere).alias("lift"),
-        F.when(F.col("odds_without") > 0, F.col("odds_with") / F.col("odds_without")).alias("odds_ratio"),
-        z.alias("z"),
-        exact.alias("exact"),
-        F.when(exact, fisher).otherwise(let(z, normal_tail)).alias("p_value"),
+        strata,
+        groups.sum(n1 * other_x / other_n),
+        groups.sum(x1 * (other_n - other_x) / n),
+        groups.sum((n1 - x1) * other_x / n),
+        z,
+        exact,
+        np.array(p_values, dtype=float),
     )
 
 
-def with_false_discovery_rate(
-    tested: DataFrame, by: Sequence[str] = (), number: Column | None = None, weight: Column | None = None
-) -> DataFrame:
-    """Add `q_value`: the least false discovery rate at which a row is a discovery, among all rows of the same `by`.
+def false_discovery_rates(p_values: Floats, number: int | None = None) -> Floats:
+    """Return the least false discovery rate at which each row is a discovery, among all rows.
 
-    It is the minimum of p m / rank over this and all higher ranks. m is the `number` of hypotheses, if `tested` has
-    only those that were chosen for what they show; else that of the rows. A row stands for `weight` hypotheses, or one.
+    It is the minimum of p m / rank over this and all higher ranks. m is the `number` of hypotheses, if the rows are
+    only those that were chosen for what they show; else that of the rows.
     Source: Y. Benjamini and Y. Hochberg, Controlling the false discovery rate, 1995.
     """
-    family = Window.partitionBy(*(by or (F.lit(0),)))
-    hypotheses = F.count("*") if weight is None else F.sum(weight)
-    rank = hypotheses.over(family.orderBy("p_value"))
-    m = hypotheses.over(family) if number is None else number
-    scaled = tested.withColumn("q_value", F.col("p_value") * m / rank)
-    # From the highest down: Spark computes a window that begins at the current row anew for each row.
-    higher = family.orderBy(F.desc("p_value"))
-    return scaled.withColumn("q_value", F.least(F.min("q_value").over(higher), F.lit(1.0)))
+    order = np.argsort(p_values, kind="stable")
+    ascending = p_values[order]
+    rank = np.searchsorted(ascending, ascending, side="right")
+    scaled = ascending * (len(p_values) if number is None else number) / np.maximum(rank, 1)
+    found = np.empty(len(p_values))
+    found[order] = np.minimum(np.minimum.accumulate(scaled[::-1])[::-1], 1.0)
+    return found
+
+
+def rates_of_families(p_values: Floats, family: Numbers) -> Floats:
+    """Return the same among the rows of each family."""
+    found = np.empty(len(p_values))
+    groups = Groups.of(family)
+    for start, size in zip(groups.start.tolist(), groups.sizes.tolist(), strict=True):
+        rows = groups.order[start : start + size]
+        found[rows] = false_discovery_rates(p_values[rows])
+    return found

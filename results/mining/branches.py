@@ -15,6 +15,7 @@ from fencepost.results.mining.blame import BuildOfBase, Failure
 from fencepost.results.mining.change_points import change_points
 from fencepost.results.mining.driver_rows import frame_of
 from fencepost.results.mining.flakiness import outcomes_by_day
+from fencepost.results.mining.groups import sorted_rows
 from fencepost.results.mining.identity import TARGET, TEST, build_of, builds_by_day, counted, failed, is_last_attempt
 
 MOST: Final = 2_000
@@ -107,9 +108,10 @@ def _failures(on_head: DataFrame, on_base: DataFrame) -> list[Failure]:
     for row in by_build.orderBy("last_at").collect():
         of_test[tuple(row[name] for name in TEST)].append(row)
     worse = {}
-    changes = change_points(outcomes_by_day(same_tests), builds_by_day(same_tests), TARGET)
-    for row in changes.where("direction = 'worse'").orderBy("first_run_at").collect():
-        worse[tuple(row[name] for name in TEST)] = row["build"]
+    changes = change_points(outcomes_by_day(same_tests).toArrow(), builds_by_day(same_tests).toArrow(), TARGET)
+    for row in sorted_rows(changes, ("first_run_at",)).to_pylist():
+        if row["direction"] == "worse":
+            worse[tuple(row[name] for name in TEST)] = row["build"]
     return [_failure(row, of_test[key], worse.get(key)) for row in found for key in [tuple(row[n] for n in TEST)]]
 
 

@@ -7,25 +7,27 @@ import hashlib
 import json
 import re
 from collections import defaultdict
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from concurrent.futures import Future, ThreadPoolExecutor
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import asdict, dataclass
 from datetime import UTC, date, datetime
-from functools import partial
+from math import isfinite
 from pathlib import Path
 from typing import Any, Final
 
+import numpy as np
 import pyarrow as pa
-from pyspark.sql import Column, DataFrame, SparkSession
-from pyspark.sql import functions as F
+import pyarrow.compute as pc
+from pyspark.sql import DataFrame
 
 from fencepost.results.mining.activity import basis, days, newest_failures, verdicts_by_day
-from fencepost.results.mining.computed import computed
-from fencepost.results.mining.driver_rows import frame_of
+from fencepost.results.mining.driver_rows import as_frame
 from fencepost.results.mining.flakiness import EXAMPLES, with_examples
-from fencepost.results.mining.identity import HALTS, HARNESS, TEST, ordered_builds
-from fencepost.results.mining.jobs import JOBS, Evidence, Job
+from fencepost.results.mining.groups import keyed, sorted_rows
+from fencepost.results.mining.identity import HALTS, TEST
+from fencepost.results.mining.jobs import JOBS, Evidence
 from fencepost.results.mining.per_test import (
+    USED,
+    Runs,
     costs,
     costs_of_week,
     first_day,
@@ -34,7 +36,8 @@ from fencepost.results.mining.per_test import (
     times_by_test,
     verdicts_by_build,
 )
-from fencepost.results.mining.quarantine import of_scenarios, proposals
+from fencepost.results.mining.quarantine import proposals
+from fencepost.results.mining.times import DURATION
 
 Row = dict[str, Any]
 
@@ -68,13 +71,6 @@ _OF_VIOLATIONS: Final = frozenset(
     {"change_points", "harness_changes", "attribution", "attribution_by_test", "together"}
 )
 """The jobs that have no rows for a store without violations, which that of a healthy cluster is."""
-_USED: Final = (
-    *("date", *TEST, "run_id", "started_at", "verdict", "attempt", "attempts", "left_out", "source", "campaign"),
-    *("title", "suite", "build", "release", "commit", "duration_s", "duration_unknown", "headline", "folder"),
-    *("plan_hash", "seed", "ci_url", "runner"),
-)
-"""The columns of runs that the frames of single tests are made of."""
-_OF_SOME: Final = ("verdicts_by_day", "newest_failures")
 
 
 @dataclass(frozen=True)
@@ -110,42 +106,40 @@ class Facts:
 
 def collect(evidence: Evidence, store: str, progress: Callable[[str], None] = lambda name: None) -> Facts:
     """Run all jobs and return what is shown of them. `progress` gets the name of each part that is done."""
-    # Two at a time: Spark plans each query on one core, which takes longer than the query if there are few runs.
-    with ThreadPoolExecutor(2) as pool:
 
-        def submit(name: str, frame: Callable[[], DataFrame]) -> "Future[list[Row]]":
-            def run() -> list[Row]:
-                rows = list(_rows(frame()))
-                progress(name.replace("_", " "))
-                return rows
+    def done(name: str, table: pa.Table) -> list[Row]:
+        rows = list(_rows(table))
+        progress(name.replace("_", " "))
+        return rows
 
-            return pool.submit(run)
-
-        sums = list(_rows(evidence.daily("sums")))
-        evidence, no_run_since = _week_of_newest(evidence, sums)
-        numbers = pool.submit(_numbers, evidence)
-        scores = pool.submit(_tests, evidence)
-        totals = _totals(sums, numbers.result()["tests"])
-        needless = frozenset[str]() if totals["violations"] else _OF_VIOLATIONS
-        if numbers.result()["most_harness_builds"] <= 1:
-            needless |= {"harness_changes"}
-        found = {
-            name: submit(name, partial(_shown, JOBS[name], evidence, *shown))
-            for name, shown in _SHOWN.items()
-            if name not in needless
-        }
-        tests = scores.result()
-        progress("tests")
-        named = _named_of(evidence, tests if totals["tests"] > MOST_TESTS else None)
-        described = pool.submit(_described, named.runs, tests, evidence.scope.now)
-        found |= {name: submit(name, frame) for name, frame in _of_tests(named).items()}
-        found |= {name: submit(name, frame) for name, frame in _of_some(named.runs, tests).items()}
-        # A test that is not flaky is not proposed, and the changes of the others need not be found again.
-        if flaky := [row for row in tests if row["state"] == "flaky" and row["unstable_plans"]]:
-            found["quarantine"] = submit("quarantine", partial(_quarantine, evidence, named.runs, flaky))
-    rows = {name: future.result() for name, future in found.items()}
+    sums = list(_rows(evidence.daily("sums")))
+    evidence, no_run_since = _week_of_newest(evidence, sums)
+    totals = _totals(sums, keyed(evidence.daily("costs"), TEST)[1].num_rows)
+    needless = frozenset[str]() if totals["violations"] else _OF_VIOLATIONS
+    rows = {
+        name: done(name, sorted_rows(JOBS[name](evidence), order, most))
+        for name, (most, order) in _SHOWN.items()
+        if name not in needless
+    }
+    tests = done("tests", _tests(evidence))
+    named = {row["test"] for row in tests} if totals["tests"] > MOST_TESTS else None
+    runs = Runs(_of(tests, evidence.rows("runs", USED, named)))
+    unstable = [row for row in tests if row["unstable_plans"]]
+    run_ids = as_frame(evidence.spark, _of(unstable, runs.rows).select(["run_id"]))
+    timings = _of(tests, evidence.rows("timings", DURATION, named))
+    timings = timings.filter(pc.invert(pc.is_in(timings["run_id"], evidence.left_out())))
+    found = {
+        "verdicts_by_build": verdicts_by_build(runs, MOST_BUILDS),
+        "newest_runs": newest_runs(runs, MOST_RUNS),
+        "signatures_by_test": signatures_by_test(_of(tests, evidence.daily("failures")), MOST_KINDS),
+        "times_by_test": times_by_test(timings),
+        "verdicts_by_day": verdicts_by_day(_some(runs, tests, "unknown_builds"), MOST_BUILDS),
+        "newest_failures": newest_failures(_some(runs, tests, "failed_attempts", MOST_LINKED), MOST_BUILDS),
+        "quarantine": _quarantine(evidence, runs, run_ids, tests),
+    }
+    rows |= {name: done(name, table) for name, table in found.items()}
     rows |= {"days": days(sums), "basis": basis(sums)}
-    rows |= {name: [] for name in ("quarantine", *_OF_SOME, *needless) if name not in rows}
+    rows |= {name: [] for name in needless}
     scope = evidence.scope
     since = scope.since.isoformat() if scope.since else None
     return Facts(
@@ -155,7 +149,7 @@ def collect(evidence: Evidence, store: str, progress: Callable[[str], None] = la
         scope.now.isoformat(),
         no_run_since,
         totals,
-        _with_changes(described.result(), rows["change_points"]),
+        _with_changes(_described(evidence, runs, run_ids, tests), rows["change_points"]),
         rows,
     )
 
@@ -168,75 +162,26 @@ def _week_of_newest(evidence: Evidence, sums: list[Row]) -> tuple[Evidence, str 
     return evidence.ending(at), newest
 
 
-def _shown(job: Job, evidence: Evidence, most: int, order: Sequence[str]) -> DataFrame:
-    return job(evidence).orderBy(*map(_ordered, order)).limit(most)
+def _of(tests: list[Row], rows: pa.Table) -> pa.Table:
+    """Return the rows of these tests."""
+    chosen = {_key(row) for row in tests}
+    key, keys = keyed(rows, TEST)
+    wanted = np.array([_key(row) in chosen for row in keys.to_pylist()], dtype=bool)
+    return rows.filter(pa.array(wanted[key]))
 
 
-@dataclass(frozen=True)
-class _Named:
-    """The rows of the tests that are named."""
-
-    runs: DataFrame
-    failures: DataFrame
-    timings: DataFrame
+def _some(runs: Runs, tests: list[Row], number: str, most: int | None = None) -> Runs:
+    """Return the runs of the first tests of which this number is not 0."""
+    return Runs(_of([row for row in tests if row[number]][:most], runs.rows.select(USED)))
 
 
-def _named_of(evidence: Evidence, tests: list[Row] | None) -> _Named:
-    """Return the rows of these tests, those of runs computed as many frames are made of them; None for all tests."""
-    frames = evidence.runs, evidence.daily("failures"), evidence.timings
-    if tests is None:
-        return _Named(*frames)
-    chosen = _names(evidence.runs.sparkSession, tests)
-    runs, failures, timings = (frame.join(chosen, list(TEST), "left_semi") for frame in frames)
-    return _Named(computed(runs.select(*_USED)), failures, timings)
-
-
-def _of_tests(named: _Named) -> dict[str, Callable[[], DataFrame]]:
-    """Return what makes the frames of the tests that are named."""
-    return {
-        "verdicts_by_build": lambda: verdicts_by_build(named.runs, MOST_BUILDS),
-        "newest_runs": lambda: newest_runs(named.runs, MOST_RUNS),
-        "signatures_by_test": lambda: signatures_by_test(named.failures, MOST_KINDS),
-        "times_by_test": lambda: times_by_test(named.timings, named.runs),
-    }
-
-
-def _of_some(runs: DataFrame, tests: list[Row]) -> dict[str, Callable[[], DataFrame]]:
-    """Return what makes the frames that only tests with unknown builds, or with failures, need."""
-    unknown = [row for row in tests if row["unknown_builds"]]
-    red = [row for row in tests if row["failed_attempts"]][:MOST_LINKED]
-
-    def of(chosen: list[Row]) -> DataFrame:
-        return runs.join(_names(runs.sparkSession, chosen), list(TEST), "left_semi")
-
-    frames = {
-        "verdicts_by_day": (unknown, lambda: verdicts_by_day(of(unknown), MOST_BUILDS)),
-        "newest_failures": (red, lambda: newest_failures(of(red), MOST_BUILDS)),
-    }
-    return {name: frame for name, (chosen, frame) in frames.items() if chosen}
-
-
-def _quarantine(evidence: Evidence, runs: DataFrame, flaky: list[Row]) -> DataFrame:
-    names = _names(runs.sparkSession, flaky)
-    scenarios = of_scenarios(runs.join(names, list(TEST), "left_semi")).select(*TEST).distinct()
-    scored = evidence.scores().join(F.broadcast(scenarios), list(TEST), "left_semi")
-    return proposals(scored, evidence.daily("outcomes"), evidence.daily("builds"), runs)
-
-
-def _names(spark: SparkSession, tests: list[Row]) -> DataFrame:
-    """Return the identities of tests as a frame that is sent to all executors."""
-    return F.broadcast(frame_of(spark, dict.fromkeys(TEST, pa.string()), [_key(row) for row in tests]))
-
-
-def _ordered(name: str) -> Column:
-    return F.col(name.removeprefix("-")).desc() if name.startswith("-") else F.col(name).asc()
-
-
-def _numbers(evidence: Evidence) -> Row:
-    """Return tests (all of the store) and most_harness_builds (of a target), from what is kept of the days."""
-    builds = ordered_builds(evidence.daily("builds"), HARNESS).groupBy("target").count().agg(F.max("count")).first()
-    tests = evidence.daily("costs").select(*TEST).distinct().count()
-    return {"tests": tests, "most_harness_builds": (builds and builds[0]) or 0}
+def _quarantine(evidence: Evidence, runs: Runs, run_ids: DataFrame, tests: list[Row]) -> pa.Table:
+    """Return the proposals; a test that is not flaky is none, and the changes of the others need not be found again."""
+    scenarios = runs.rows.filter((pc.field("source") == "fencepost") & pc.field("campaign").is_null())
+    of_scenarios = {_key(row) for row in keyed(scenarios, TEST)[1].to_pylist()}
+    flaky = [row for row in tests if row["state"] == "flaky" and row["unstable_plans"] and _key(row) in of_scenarios]
+    outcomes = _of(flaky, evidence.daily("outcomes"))
+    return proposals(_of(flaky, evidence.scores()), outcomes, evidence.daily("builds"), run_ids)
 
 
 def _totals(sums: list[Row], tests: int) -> Row:
@@ -260,21 +205,20 @@ def _runs(sums: Row) -> int:
     return int(sum(sums[verdict] for verdict in ("pass", "violation", *HALTS)))
 
 
-def _tests(evidence: Evidence) -> list[Row]:
+def _tests(evidence: Evidence) -> pa.Table:
     """Return the scores of the tests that are named."""
+    scored = evidence.scores()
     cost = costs_of_week(evidence.daily("costs"), evidence.scope.now)
-    joined = evidence.scores().join(cost, list(TEST))
-    return list(_rows(joined.orderBy(F.desc("cost_s"), "healthy", *TEST).limit(MOST_TESTS)))
+    # Both have the tests of which scores count a run, in one order.
+    return sorted_rows(scored.append_column("cost_s", cost["cost_s"]), ("-cost_s", "healthy", *TEST), MOST_TESTS)
 
 
-def _described(runs: DataFrame, tests: list[Row], now: datetime) -> list[Row]:
+def _described(evidence: Evidence, runs: Runs, run_ids: DataFrame, tests: list[Row]) -> list[Row]:
     """Return the tests with their costs, and with examples of runs."""
-    spark = runs.sparkSession
-    cost = {_key(row): row for row in _rows(costs(runs, now))}
-    columns = dict.fromkeys(TEST, pa.string()) | dict.fromkeys((*EXAMPLES, "unstable_plans"), pa.int64())
-    hashes = [[row[name] for name in columns] for row in tests]
-    examples = with_examples(frame_of(spark, columns, hashes), runs)
-    of = {_key(row): {f"{name}_run": row[f"{name}_run"] for name in EXAMPLES} for row in _rows(examples)}
+    cost = {_key(row): row for row in _rows(costs(runs, evidence.scope.now))}
+    columns = dict.fromkeys(TEST, pa.string()) | dict.fromkeys(EXAMPLES, pa.int64())
+    hashes = pa.table({name: pa.array([row[name] for row in tests], of) for name, of in columns.items()})
+    of = {_key(row): row for row in with_examples(hashes, run_ids).to_pylist()}
     kept = ({name: value for name, value in row.items() if name not in EXAMPLES} for row in tests)
     return [row | of[_key(row)] | cost[_key(row)] | {"slug": slug(*_key(row))} for row in kept]
 
@@ -298,18 +242,18 @@ def slug(test: str, target: str, backend: str) -> str:
     return f"{readable}-{hashlib.sha256(whole.encode()).hexdigest()[:6]}"
 
 
-def _rows(frame: DataFrame) -> Iterator[Row]:
-    """Yield the rows of a bounded frame, with values as JSON has them."""
-    for row in frame.collect():
-        yield {name: _plain(value) for name, value in row.asDict(recursive=True).items()}
+def _rows(table: pa.Table) -> Iterator[Row]:
+    """Yield rows with values as JSON has them."""
+    for row in table.to_pylist():
+        yield {name: _plain(value) for name, value in row.items()}
 
 
 def _plain(value: Any) -> Any:
     if isinstance(value, datetime):
-        return value.astimezone(UTC).isoformat()  # Spark gives times of this machine's zone
+        return value.astimezone(UTC).isoformat()
     if isinstance(value, date):
         return value.isoformat()
-    if isinstance(value, float) and value in (float("inf"), float("-inf")):
+    if isinstance(value, float) and not isfinite(value):
         return None
     if isinstance(value, dict):
         return {name: _plain(each) for name, each in value.items()}

@@ -1,16 +1,18 @@
 """Which tests are flaky, which are broken, and with how much certainty."""
 
-import json
 import math
-import operator
-from functools import reduce
+from dataclasses import dataclass
+from datetime import date
 from itertools import product
 
-from pyspark.sql import Column, DataFrame, Window
+import numpy as np
+import pyarrow as pa
+from pyspark.sql import DataFrame, Window
 from pyspark.sql import functions as F
 
-from fencepost.results.mining.computed import computed
+from fencepost.results.mining.driver_rows import frame_of
 from fencepost.results.mining.formulas import entropy, wilson
+from fencepost.results.mining.groups import NOTHING, Flags, Floats, Groups, Numbers, keyed, numbers, ratio
 from fencepost.results.mining.identity import (
     HALTS,
     TARGET,
@@ -28,36 +30,25 @@ HEALTHY_RATES = (0.0003, 0.001, 0.003)
 FLAKY_RATES = (0.01, 0.02, 0.03, 0.05, 0.07, 0.1, 0.15, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9)
 _BROKEN = (0.002, 0.01, 0.03, 0.1, 0.3, 0.6, 0.95)
 """The grid: failure rates of healthy and of flaky tests, and shares of builds on which a test is broken."""
-_STATES = ("broken", "flaky", "healthy")
-_EVIDENCE = ("partly", "partly_x", "partly_passed", "all_failed", "newest_n", "newest_failed")
-"""The counts of a test from which its posterior follows."""
 EXAMPLES = ("passed", "failed")
 """A run that passed and one that failed, of the newest plan that did both on one build."""
-_SUMS = ("unstable_plans", "failed_again", "passed_again")
 _RUNS = ("verdicts", "violations", "retried_passes", *HALTS, "unknown_builds")
 """The counts of runs; all others are of attempts, which are what shows whether a test is flaky."""
 _GRID = [
-    {
-        "pi": pi,
-        "p": p,
-        "log_prior": math.log(
-            (0.7 / len(HEALTHY_RATES) if p in HEALTHY_RATES else 0.3 / len(FLAKY_RATES)) / len(_BROKEN)
-        ),
-        "log_p": math.log(p),
-        "log_q": math.log(1 - p),
-        "log_rest": math.log(1 - pi),
-    }
+    (pi, p, math.log((0.7 / len(HEALTHY_RATES) if p in HEALTHY_RATES else 0.3 / len(FLAKY_RATES)) / len(_BROKEN)))
     for pi, p in product(_BROKEN, HEALTHY_RATES + FLAKY_RATES)
 ]
-"""The points, with the logarithms that each test needs of them."""
+"""The points, with the logarithms of their priors."""
+_AT_ONCE = 20_000
+"""Tests that are weighed at once: each has a number for each point."""
 
 
-def flakiness(tests: DataFrame, runs: DataFrame) -> DataFrame:
+def flakiness(tests: pa.Table, runs: DataFrame) -> pa.Table:
     """Return the scores of each test, those of each day by `outcomes_by_day` of the runs, with examples."""
     return with_examples(scores(tests), runs)
 
 
-def scores(tests: DataFrame) -> DataFrame:
+def scores(tests: pa.Table) -> pa.Table:
     """Return the scores of each test. Runs of healthy tests with a rate below 1 % of failures count as healthy.
 
     `tests` are those of each day, by `outcomes_by_day`. `passed` and `failed` are hashes of runs.
@@ -90,46 +81,122 @@ def scores(tests: DataFrame) -> DataFrame:
     Sources: flip rate and entropy: E. Kowalczyk et al., Modeling and ranking flaky tests at Apple, 2020; the mixture:
     M. Machalica et al., Probabilistic flakiness, Meta, 2020.
     """
-    tests = computed(_by_test(_by_build(_by_plan(tests))))
-    n, x = F.col("n"), F.col("x")
-    verdicts, violations = F.col("verdicts"), F.col("violations")
+    test, keys = keyed(tests, TEST)
+    plans = _Plans.of(test, tests)
+    builds = Groups.of(plans.test, plans.build)
+    n, x = builds.sum(plans.n), builds.sum(plans.x)
+    unstable = (plans.x > 0) & (plans.x < plans.n)
+    same_pairs, same_differ = builds.sum(_pairs(plans.n)), builds.sum(plans.x * (plans.n - plans.x))
+    last_at = builds.max(np.where(plans.n > 0, plans.last_at, NOTHING))
+    of_test = Groups.of(builds.first(plans.test))
+    all_failed = (x == n) & (n > 0)
+    newest = Groups.sorted_by(1, builds.first(plans.test), last_at, all_failed, n)
+    evidence = _Evidence(
+        of_test.sum(np.where(all_failed, 0, n > x)),
+        of_test.sum(np.where(all_failed, 0, x)),
+        of_test.sum(np.where(all_failed, 0, n - x)),
+        builds.first(plans.test)[all_failed],
+        n[all_failed],
+        newest.last(n),
+        newest.last(all_failed),
+    )
+    broken, flaky, healthy = evidence.posterior()
+    in_runs = {name: np.bincount(test, numbers(tests, name), keys.num_rows).astype(np.int64) for name in _RUNS}
+    pairs, flips = _neighbours(test, tests, keys.num_rows)
+    by_plan = Groups.of(plans.test)
+    again = np.maximum(plans.n - 1, 0)
+    failed_again = by_plan.sum(np.where(plans.x == plans.n, again, 0))
+    passed_again = by_plan.sum(np.where(plans.x == 0, again, 0))
+    unstable_plans = by_plan.sum(unstable.astype(np.int64))
+    examples = Groups.sorted_by(1, plans.test, np.where(unstable, plans.last_at, NOTHING), plans.passed, plans.failed)
+    same_pairs_of, same_differ_of = of_test.sum(same_pairs), of_test.sum(same_differ)
+    n_of, x_of = of_test.sum(n), of_test.sum(x)
+    verdicts, violations = in_runs["verdicts"], in_runs["violations"]
     low, high = wilson(violations, verdicts)
-    by_chance = F.exp(F.col("failed_again") * F.log(x / n) + F.col("passed_again") * F.log(1 - x / n))
-    decides = F.when((x > 0) & (x < n), F.when(F.col("unstable_plans") > 0, 0.0).otherwise(1 / (1 + by_chance)))
-    return _with_posterior(tests).select(
-        *TEST,
-        (verdicts + F.col("infrastructure") + F.col("inconclusive")).alias("runs"),
-        (verdicts - violations).alias("passes"),
-        "violations",
-        *HALTS,
-        "retried_passes",
-        n.alias("attempts"),
-        x.alias("failed_attempts"),
-        _rate(x, n).alias("attempt_failure_rate"),
-        _rate(violations, verdicts).alias("failure_rate"),
-        low.alias("rate_low"),
-        high.alias("rate_high"),
-        _rate(F.col("flips"), F.col("pairs")).alias("flip_rate"),
-        _rate(F.col("entropy"), n).alias("entropy"),
-        _rate(F.col("same_differ"), F.col("same_pairs")).alias("same_plan"),
-        _rate(F.col("other_differ"), F.col("other_pairs")).alias("other_plan"),
-        "unknown_builds",
-        "unstable_plans",
-        decides.alias("plan_decides"),
-        *(*EXAMPLES, "healthy", "flaky", "broken"),
-        _state(decides).alias("state"),
-    )
+    mixed = (x_of > 0) & (x_of < n_of)
+    rate = x_of / np.maximum(n_of, 1)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        by_chance = np.exp(failed_again * np.log(rate) + passed_again * np.log(1 - rate))
+    decides = np.where(unstable_plans > 0, 0.0, 1 / (1 + np.where(mixed, by_chance, 0.0)))
+    columns = {
+        "runs": verdicts + in_runs["infrastructure"] + in_runs["inconclusive"],
+        "passes": verdicts - violations,
+        "violations": violations,
+        **{name: in_runs[name] for name in HALTS},
+        "retried_passes": in_runs["retried_passes"],
+        "attempts": n_of,
+        "failed_attempts": x_of,
+        "attempt_failure_rate": ratio(x_of, n_of),
+        "failure_rate": ratio(violations, verdicts),
+        "rate_low": low,
+        "rate_high": high,
+        "flip_rate": ratio(flips, pairs),
+        "entropy": ratio(of_test.sum(n * entropy(x / np.maximum(n, 1))), n_of),
+        "same_plan": ratio(same_differ_of, same_pairs_of),
+        "other_plan": ratio(of_test.sum(x * (n - x)) - same_differ_of, of_test.sum(_pairs(n)) - same_pairs_of),
+        "unknown_builds": in_runs["unknown_builds"],
+        "unstable_plans": unstable_plans,
+        "plan_decides": pa.array(decides, mask=~mixed),
+        "passed": pa.array(examples.last(plans.passed), mask=unstable_plans == 0),
+        "failed": pa.array(examples.last(plans.failed), mask=unstable_plans == 0),
+        "healthy": healthy,
+        "flaky": flaky,
+        "broken": broken,
+        "state": _states(healthy, flaky, broken, np.where(mixed, decides, 0.0)),
+    }
+    for name, values in columns.items():
+        keys = keys.append_column(name, pa.array(values))
+    return keys
 
 
-def _state(decides: Column) -> Column:
-    flaky = F.col("flaky") >= SURE
-    return (
-        F.when(F.col("healthy") >= SURE, "healthy")
-        .when(flaky & (F.coalesce(decides, F.lit(0.0)) >= SURE), "by plan")
-        .when(flaky, "flaky")
-        .when(F.col("broken") >= SURE, "broken")
-        .otherwise("unsure")
-    )
+def _states(healthy: Floats, flaky: Floats, broken: Floats, decides: Floats) -> pa.Array:
+    is_flaky = flaky >= SURE
+    chosen = (healthy >= SURE, is_flaky & (decides >= SURE), is_flaky, broken >= SURE)
+    return pa.array(np.select(chosen, ("healthy", "by plan", "flaky", "broken"), "unsure").tolist(), pa.string())
+
+
+def _pairs(n: Numbers) -> Numbers:
+    return n * (n - 1) // 2
+
+
+@dataclass(frozen=True)
+class _Plans:
+    """The sums of each plan on each build of each test, all by test and build; `passed` and `failed` are of a run."""
+
+    test: Numbers
+    build: Numbers
+    n: Numbers
+    x: Numbers
+    last_at: Numbers
+    passed: Numbers
+    failed: Numbers
+
+    @classmethod
+    def of(cls, test: Numbers, tests: pa.Table) -> "_Plans":
+        build = numbers(tests, "build", NOTHING)
+        groups = Groups.of(test, build, numbers(tests, "plan", NOTHING))
+        sums = (groups.sum(numbers(tests, name)) for name in ("n", "x"))
+        newest = (groups.max(numbers(tests, name, NOTHING)) for name in ("last_at", *EXAMPLES))
+        return cls(groups.first(test), groups.first(build), *sums, *newest)
+
+
+def _neighbours(test: Numbers, tests: pa.Table, number: int) -> tuple[Numbers, Numbers]:
+    """Return the pairs of neighbours in time of each test, and those with different verdicts; also from day to day."""
+    days = Groups.of(test, numbers(tests, "date"))
+    flips = days.sum(numbers(tests, "flips"))
+    opened = days.max(numbers(tests, "opened", -1))
+    # The last verdict of a day is the first one, turned as often as verdicts flip.
+    closed = (opened + flips) % 2
+    of = days.first(test)
+    all_pairs = np.bincount(test, numbers(tests, "pairs"), number)
+    all_flips = np.bincount(of, flips, number)
+    there = np.flatnonzero(opened >= 0)
+    before, after = there[:-1], there[1:]
+    same = of[before] == of[after]
+    before, after = before[same], after[same]
+    all_pairs += np.bincount(of[after], minlength=number)
+    all_flips += np.bincount(of[after], opened[after] != closed[before], number)
+    return all_pairs, all_flips
 
 
 def outcomes_by_day(runs: DataFrame) -> DataFrame:
@@ -182,161 +249,95 @@ def outcomes_by_day(runs: DataFrame) -> DataFrame:
     )
 
 
-def _by_plan(tests: DataFrame) -> DataFrame:
-    """Return the sums of each plan on each build, with the pairs of neighbours of which each is on another day."""
-    # No later step moves the rows of a test again.
-    rows = tests.repartition(*TEST)
-    day = Window.partitionBy(*TEST, "date")
-    earlier = Window.partitionBy(*TEST).orderBy("date").rowsBetween(Window.unboundedPreceding, -1)
-    # The last verdict of a day is the first one, turned as often as verdicts flip.
-    closed = (F.max("opened").over(day) + F.sum("flips").over(day)) % 2
-    rows = rows.withColumn("closed", F.when(F.col("opened").isNotNull(), closed))
-    rows = rows.withColumn("before", F.last("closed", ignorenulls=True).over(earlier))
-    over_night = F.col("opened") != F.col("before")
-    return (
-        rows.withColumns(
-            {
-                "pairs": F.col("pairs") + over_night.isNotNull().cast("long"),
-                "flips": F.col("flips") + F.coalesce(over_night.cast("long"), F.lit(0)),
-            }
-        )
-        .groupBy(*TEST, "build", "plan")
-        .agg(
-            *(F.sum(name).alias(name) for name in ("n", "x", "pairs", "flips", *_RUNS)),
-            *(F.max(name).alias(name) for name in ("last_at", *EXAMPLES)),
-        )
-    )
-
-
-def _by_build(plans: DataFrame) -> DataFrame:
-    """Return the sums of each build; `all_failed`: no run of it passed."""
-    n, x = F.col("n"), F.col("x")
-    unstable = (x > 0) & (x < n)
-    unstable_at = F.when(unstable, F.col("last_at"))
-    on_builds = plans.groupBy(*TEST, "build").agg(
-        *(F.sum(name).alias(name) for name in ("n", "x", "pairs", "flips", *_RUNS)),
-        F.sum(n * (n - 1) / 2).alias("same_pairs"),
-        F.sum(x * (n - x)).alias("same_differ"),
-        F.count(F.when(unstable, 1)).alias("unstable_plans"),
-        F.sum(F.when((x == n) & (n > 0), n - 1).otherwise(0)).alias("failed_again"),
-        F.sum(F.when((x == 0) & (n > 0), n - 1).otherwise(0)).alias("passed_again"),
-        *(F.max_by(name, unstable_at).alias(name) for name in EXAMPLES),
-        F.max(unstable_at).alias("unstable_at"),
-        F.max(F.when(n > 0, F.col("last_at"))).alias("last_at"),
-    )
-    return on_builds.withColumn("all_failed", (x == n) & (n > 0))
-
-
-def _by_test(on_builds: DataFrame) -> DataFrame:
-    """Return the sums of each test, and what the posterior needs of its builds."""
-    n, x = F.col("n"), F.col("x")
-    partly = F.when(~F.col("all_failed"), 1)
-    return on_builds.groupBy(*TEST).agg(
-        *(F.sum(name).alias(name) for name in ("pairs", "flips", *_RUNS, *_SUMS)),
-        F.sum("same_pairs").alias("same_pairs"),
-        F.sum("same_differ").alias("same_differ"),
-        F.sum(n * (n - 1) / 2 - F.col("same_pairs")).alias("other_pairs"),
-        F.sum(x * (n - x) - F.col("same_differ")).alias("other_differ"),
-        F.sum(F.when(n > 0, n * entropy(x / n))).alias("entropy"),
-        F.sum(partly * x).alias("partly_x"),
-        F.sum(partly * (n - x)).alias("partly_passed"),
-        F.count(F.when(n > x, 1)).alias("partly"),
-        F.array_sort(F.collect_list(F.when(F.col("all_failed"), n.cast("double")))).alias("all_failed"),
-        F.max_by("all_failed", "last_at").alias("newest_failed"),
-        F.max_by(n.cast("double"), "last_at").alias("newest_n"),
-        *(F.max_by(name, "unstable_at").alias(name) for name in EXAMPLES),
-        # Last, because they take the names of columns that are summed above.
-        F.sum("n").alias("n"),
-        F.sum("x").alias("x"),
-    )
-
-
-def _rate(part: Column, whole: Column) -> Column:
-    return F.when(whole > 0, part / whole)
-
-
-def with_examples(tests: DataFrame, runs: DataFrame) -> DataFrame:
+def with_examples(tests: pa.Table, runs: DataFrame) -> pa.Table:
     """Replace the hashes of runs in the columns passed and failed by their ids: passed_run and failed_run.
 
-    Few tests have an unstable plan, and Spark sorts all rows for an aggregate that holds text.
+    Few tests have an unstable plan, so Spark looks for few runs.
     """
-    named = tests.where("unstable_plans > 0").select(F.explode(F.array(*EXAMPLES)).alias("run")).distinct()
-    ids = computed(runs.select("run_id", F.xxhash64("run_id").alias("run")).join(F.broadcast(named), "run"))
+    hashes = pa.concat_arrays([tests[name].combine_chunks() for name in EXAMPLES]).drop_null().unique()
+    run_of: dict[int, str] = {}
+    if len(hashes):
+        named = F.broadcast(frame_of(runs.sparkSession, {"run": pa.int64()}, [(each,) for each in hashes.to_pylist()]))
+        ids = runs.select("run_id", F.xxhash64("run_id").alias("run")).join(named, "run").select("run", "run_id")
+        run_of = dict(ids.collect())
     for name in EXAMPLES:
-        found = ids.select(F.col("run").alias(name), F.col("run_id").alias(f"{name}_run"))
-        tests = tests.join(F.broadcast(found), name, "left").drop(name)
+        found = pa.array([run_of.get(each) for each in tests[name].to_pylist()], pa.string())
+        tests = tests.drop_columns([name]).append_column(f"{name}_run", found)
     return tests
 
 
-def _with_posterior(tests: DataFrame) -> DataFrame:
-    """Add the columns healthy, flaky and broken, which add up to 1.
+@dataclass(frozen=True)
+class _Evidence:
+    """The counts of tests from which their posteriors follow.
 
-    They are the same for the same counts, which most tests share with others, so each is computed once.
+    - partly: builds on which runs passed, partly_x and partly_passed: their attempts that failed, and that passed.
+    - failed_test, failed_n: the test and the attempts of each build on which all failed, in the order of tests.
+    - newest_n, newest_failed: the attempts of the newest build, and whether all failed.
     """
-    # One literal: as an array of structs it would take 500 calls to the JVM.
-    fields = ", ".join(f"{name}: double" for name in _GRID[0])
-    grid = F.from_json(F.lit(json.dumps(_GRID)), f"array<struct<{fields}>>")
 
-    def log_weight(at: Column) -> Column:
-        """Return the log of prior times likelihood at one point of the grid."""
-        whole = F.aggregate(
-            "all_failed",
-            F.lit(0.0),
-            lambda sum_, n: sum_ + F.log(at["pi"] + (1 - at["pi"]) * F.pow(at["p"], n)),
-        )
-        partly = F.col("partly_x") * at["log_p"] + F.col("partly_passed") * at["log_q"]
-        return at["log_prior"] + partly + F.col("partly") * at["log_rest"] + whole
+    partly: Numbers
+    partly_x: Numbers
+    partly_passed: Numbers
+    failed_test: Numbers
+    failed_n: Numbers
+    newest_n: Numbers
+    newest_failed: Flags
 
-    def share(at: Column, log: Column) -> Column:
-        """Return the weights of the three states at one point of the grid."""
-        weight = F.exp(log - F.col("top"))
-        by_chance = (1 - at["pi"]) * F.pow(at["p"], F.col("newest_n"))
-        broken = F.when(F.col("newest_failed"), at["pi"] / (at["pi"] + by_chance)).otherwise(0.0)
-        return F.struct(
-            (weight * broken).alias("broken"),
-            F.when(at["p"] >= FLAKY_RATES[0], weight * (1 - broken)).otherwise(0.0).alias("flaky"),
-            F.when(at["p"] < FLAKY_RATES[0], weight * (1 - broken)).otherwise(0.0).alias("healthy"),
-        )
+    def posterior(self) -> Floats:
+        """Return the probabilities of broken, flaky and healthy: a row for each, a column for each test.
 
-    zero = F.struct(*(F.lit(0.0).alias(name) for name in _STATES))
+        They are the same for the same counts, so only different ones are weighed.
+        """
+        tests = len(self.partly)
+        found = np.empty((3, tests))
+        bounds = np.searchsorted(self.failed_test, np.arange(0, tests + _AT_ONCE, _AT_ONCE))
+        for part, begin in enumerate(range(0, tests, _AT_ONCE)):
+            of = slice(begin, min(tests, begin + _AT_ONCE))
+            failed = slice(bounds[part], bounds[part + 1])
+            found[:, of] = self._weighed(of, self.failed_test[failed] - begin, self.failed_n[failed])
+        return found
 
-    def add(sum_: Column, each: Column) -> Column:
-        return F.struct(*((sum_[name] + each[name]).alias(name) for name in _STATES))
-
-    tests = tests.na.fill(0, ["partly_x", "partly_passed"]).na.fill(False, ["newest_failed"])
-    different = tests.select(*_EVIDENCE).distinct()
-    weighed = different.withColumn("grid", grid).withColumn("logs", F.transform("grid", log_weight))
-    weighed = weighed.withColumn("top", F.array_max("logs"))
-    # A generator, because Spark would put the whole sum into each filter of a column that is made of it.
-    sums = weighed.select("*", F.inline(F.array(F.aggregate(F.zip_with("grid", "logs", share), zero, add))))
-    total = reduce(operator.add, (F.col(name) for name in _STATES))
-    states = sums.select(
-        *(F.col(name).alias(f"of_{name}") for name in _EVIDENCE),
-        *((F.col(name) / total).alias(name) for name in _STATES),
-    )
-    same = [F.col(name).eqNullSafe(F.col(f"of_{name}")) for name in _EVIDENCE]
-    return tests.join(states, same).drop(*states.columns[: len(_EVIDENCE)])
+    def _weighed(self, of: slice, failed_test: Numbers, failed_n: Numbers) -> Floats:
+        pi, p, log_prior = (np.array(each)[:, None] for each in zip(*_GRID, strict=True))
+        log = log_prior + self.partly_x[of] * np.log(p) + self.partly_passed[of] * np.log(1 - p)
+        log = log + self.partly[of] * np.log(1 - pi)
+        if len(failed_test):
+            sizes, size = np.unique(failed_n, return_inverse=True)
+            broken = np.log(pi + (1 - pi) * p**sizes)
+            whole = Groups.of(failed_test)
+            log[:, whole.first(failed_test)] += np.add.reduceat(broken[:, size], whole.start, axis=1)
+        weight = np.exp(log - log.max(axis=0))
+        by_chance = (1 - pi) * p ** self.newest_n[of]
+        broken = weight * np.where(self.newest_failed[of], pi / (pi + by_chance), 0.0)
+        is_flaky = (p >= FLAKY_RATES[0])[:, 0]
+        rest = weight - broken
+        found = np.array([broken.sum(axis=0), rest[is_flaky].sum(axis=0), rest[~is_flaky].sum(axis=0)])
+        shares: Floats = found / found.sum(axis=0)
+        return shares
 
 
-def halts(tests: DataFrame, *, days: int = 7) -> DataFrame:
+def halts(tests: pa.Table, *, days: int = 7) -> pa.Table:
     """Return how many runs of each test ended without proof, over periods of some days.
 
     `tests` are those of each day. Columns beside test, target, backend: period (its first day), runs, and for
     `infrastructure` and `inconclusive` the count, the rate and the ends of Wilson's 95 % interval: infrastructure,
     infrastructure_rate, infrastructure_low, infrastructure_high and so on.
     """
-    day = F.datediff("date", F.lit("1970-01-05").cast("date"))
-    period = F.date_add(F.lit("1970-01-05").cast("date"), (F.floor(day / days) * days).cast("int"))
-    counts = (
-        tests.groupBy(*TEST, period.alias("period"))
-        .agg(F.sum("verdicts").alias("verdicts"), *(F.sum(name).alias(name) for name in HALTS))
-        .withColumn("runs", F.col("verdicts") + reduce(operator.add, map(F.col, HALTS)))
-        .where("runs > 0")
-        .select(*TEST, "period", "runs", *HALTS)
-    )
+    test, keys = keyed(tests, TEST)
+    monday = (date(1970, 1, 5) - date(1970, 1, 1)).days
+    periods = Groups.of(test, (numbers(tests, "date") - monday) // days * days + monday)
+    counts = {name: periods.sum(numbers(tests, name)) for name in ("verdicts", *HALTS)}
+    runs = sum(counts.values())
+    there = np.flatnonzero(runs > 0)
+    found = keys.take(periods.first(test)[there])
+    first = periods.first((numbers(tests, "date") - monday) // days * days + monday)[there].astype(np.int32)
+    found = found.append_column("period", pa.array(first).cast(pa.date32()))
+    found = found.append_column("runs", pa.array(runs[there]))
     for name in HALTS:
-        low, high = wilson(F.col(name), F.col("runs"))
-        counts = counts.withColumns(
-            {f"{name}_rate": F.col(name) / F.col("runs"), f"{name}_low": low, f"{name}_high": high}
-        )
-    return counts
+        found = found.append_column(name, pa.array(counts[name][there]))
+    for name in HALTS:
+        low, high = wilson(counts[name][there], runs[there])
+        rates = {"rate": counts[name][there] / runs[there], "low": low, "high": high}
+        for what, values in rates.items():
+            found = found.append_column(f"{name}_{what}", pa.array(values))
+    return found

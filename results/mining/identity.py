@@ -1,6 +1,12 @@
 """The columns that the jobs share: tests, builds, and the runs that are counted."""
 
-from pyspark.sql import Column, DataFrame, Window
+from collections import Counter
+from dataclasses import dataclass
+from datetime import datetime
+
+import pyarrow as pa
+import pyarrow.compute as pc
+from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 
 TEST = ("test", "target", "backend")
@@ -59,24 +65,36 @@ def sum_of_seconds(seconds: Column) -> Column:
 
 
 def builds_by_day(runs: DataFrame) -> DataFrame:
-    """Return the builds of each day: date, target, build, release, commit, target_commit and first_at."""
+    """Return the builds of each day: date, target, build, release, commit, target_commit, first_at, and build_hash and
+    commit_hash, which `flakiness.outcomes_by_day` has.
+    """
     columns = ("date", "target", build_of(TARGET).alias("build"), "release", "commit", "target_commit")
     # Only what is compared here is no text: Spark sorts all rows for an aggregate that holds text.
-    return runs.groupBy(*columns).agg(F.min("started_at").alias("first_at"))
+    found = runs.groupBy(*columns).agg(F.min("started_at").alias("first_at"))
+    return found.withColumns({f"{name}_hash": F.xxhash64(name) for name in ("build", "commit")})
 
 
-def ordered_builds(builds: DataFrame, sort: str) -> DataFrame:
-    """Return the builds of each target in the order in which they first ran, of those of each day (`builds_by_day`).
+@dataclass(frozen=True, slots=True)
+class Build:
+    """A build of a target, or of the harness on it; `number` is from 1, in the order in which they first ran."""
 
-    Columns: target, build, build_number (from 1), first_run_at, release, commit (of the sort; null if not known).
-    """
-    build, commit = (F.col(name) for name in (("commit", "commit") if sort == HARNESS else ("build", "target_commit")))
-    first = (
-        builds.where(build.isNotNull())
-        .groupBy("target", build.alias("build"))
-        .agg(F.min("first_at").alias("first_run_at"), F.min("release").alias("release"), F.min(commit).alias("commit"))
-    )
-    order = Window.partitionBy("target").orderBy("first_run_at", "build")
-    return first.select(
-        "target", "build", F.row_number().over(order).alias("build_number"), "first_run_at", "release", "commit"
-    )
+    target: str
+    build: str
+    number: int
+    first_run_at: datetime
+    hash: int
+
+
+def ordered_builds(builds: pa.Table, sort: str) -> list[Build]:
+    """Return the builds of each target in the order in which they first ran, of those of each day (`builds_by_day`)."""
+    name = "commit" if sort == HARNESS else "build"
+    first: dict[tuple[str, str], tuple[datetime, int]] = {}
+    for row in builds.filter(pc.is_valid(builds[name])).to_pylist():
+        key, at = (row["target"], row[name]), (row["first_at"], row[f"{name}_hash"])
+        first[key] = min(first.get(key, at), at)
+    number: Counter[str] = Counter()
+    found = []
+    for target, build in sorted(first, key=lambda key: (key[0], first[key][0], key[1])):
+        number[target] += 1
+        found.append(Build(target, build, number[target], *first[target, build]))
+    return found

@@ -3,23 +3,22 @@
 What is made of a day depends on the rows of that day alone. So results are the same whether days were kept or not.
 """
 
-import json
 import logging
 import uuid
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, date, datetime, time
-from functools import reduce
 from typing import Any, Final
 
+import pyarrow as pa
 from py4j.protocol import Py4JError
 from pyspark.errors import PySparkException
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
-from pyspark.sql.types import StructType
 
 from fencepost.results.mining.activity import sums_by_day
-from fencepost.results.mining.coverage import hits_by_day, rules_by_day
+from fencepost.results.mining.coverage import hits_by_day, rules_by_day, words_by_day
+from fencepost.results.mining.driver_rows import with_dictionaries
 from fencepost.results.mining.flakiness import outcomes_by_day
 from fencepost.results.mining.identity import builds_by_day
 from fencepost.results.mining.per_test import costs_by_day
@@ -27,8 +26,9 @@ from fencepost.results.mining.signatures import failures_by_day
 from fencepost.results.mining.times import latencies_by_day, times_by_day
 from fencepost.results.mining.together import occasions_by_day
 from fencepost.results.store.errors import StoreError
-from fencepost.results.store.kept_days import FilesOfDays, KeptDays, Part, digest
+from fencepost.results.store.kept_days import FilesOfDays, KeptDays, Part, by_day, digest
 from fencepost.results.store.store import Store
+from fencepost.results.store.tables import RUNS
 
 log = logging.getLogger(__name__)
 _DAY: Final = "day"
@@ -49,17 +49,28 @@ class Daily:
 
 DAILY: Final[Mapping[str, Daily]] = {
     "outcomes": Daily(1, ("runs",), outcomes_by_day),
-    "builds": Daily(1, ("runs",), builds_by_day),
+    "builds": Daily(2, ("runs",), builds_by_day),
     "sums": Daily(1, ("runs",), sums_by_day),
     "costs": Daily(1, ("runs",), costs_by_day),
     "occasions": Daily(1, ("runs",), occasions_by_day),
     "failures": Daily(1, ("findings", "faults", "runs"), failures_by_day),
     "rules": Daily(1, ("requirements", "runs"), rules_by_day),
+    "words": Daily(1, ("requirements",), words_by_day),
     "hits": Daily(1, ("faults", "runs"), hits_by_day),
     "times": Daily(1, ("timings", "runs"), times_by_day),
     "latencies": Daily(1, ("latencies", "runs"), latencies_by_day),
 }
 """The rows that are kept, by the names of their tables."""
+
+
+def runs_to_make(store: Store, *, anew: bool) -> int:
+    """Return the runs of the days of which something is to be made; `anew` for all days. Raise StoreError."""
+    files = by_day(store.files(RUNS))
+    name = "outcomes"
+    there = KeptDays(store, name, DAILY[name].version).files()
+    missing = [file for day, each in files.items() if anew or (day, digest([each])) not in there for file in each]
+    return store.rows(RUNS, missing)
+
 
 Read = Callable[[str, Sequence[str]], DataFrame]
 """Reads data files of the table with this name."""
@@ -75,7 +86,7 @@ class Days:
     read: Read
     since: datetime | None = None
 
-    def frame(self, name: str, *, anew: bool = False) -> DataFrame:
+    def table(self, name: str, *, anew: bool = False) -> pa.Table:
         """Return what is made of all days. Those that are not kept are made and kept, with `anew` all of them.
 
         Of the day of `since`, what began later is made for this call. Raise StoreError.
@@ -98,14 +109,10 @@ class Days:
             except (StoreError, PySparkException, Py4JError) as error:
                 log.warning("what was made of %d days is not kept: %s", len(missing), str(error).splitlines()[0])
                 parts |= missing
-        frames = [self._made(daily, parts)] if parts or not files else []
+        tables = [with_dictionaries(self._made(daily, parts).toArrow())] if parts or not files else []
         if files:
-            schema = StructType(
-                [field for field in StructType.fromJson(json.loads(kept.schema())) if field.name != "of"]
-            )
-            # Without a look at folders: their names are no columns.
-            frames.append(self.spark.read.schema(schema).option("recursiveFileLookup", "true").parquet(*files))
-        return reduce(DataFrame.unionByName, frames)
+            tables.append(self.store.read_files(kept.table, files, [name for name in kept.columns() if name != "of"]))
+        return pa.concat_tables([each.select(tables[-1].column_names) for each in tables])
 
     def _made(self, daily: Daily, days: Iterable[date]) -> DataFrame:
         chosen = sorted(days)

@@ -1,11 +1,13 @@
 """Which tests to put into quarantine: those whose failures say nothing new about the target."""
 
+import pyarrow as pa
+import pyarrow.compute as pc
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
 from fencepost.results.mining.change_points import change_points
-from fencepost.results.mining.computed import computed
 from fencepost.results.mining.flakiness import with_examples
+from fencepost.results.mining.groups import sorted_rows
 from fencepost.results.mining.identity import TARGET, TEST
 
 LEAST_FLAKY = 0.95
@@ -21,12 +23,16 @@ def of_scenarios(runs: DataFrame) -> DataFrame:
     return runs.where((F.col("source") == "fencepost") & F.col("campaign").isNull())
 
 
-def broken(scored: DataFrame) -> DataFrame:
+def broken(scored: pa.Table) -> list[tuple[str, str, str]]:
     """Return the tests that are broken: test, target, backend. They have no place in a quarantine."""
-    return scored.where("state = 'broken'").select(*TEST)
+    return tests_of(scored.filter(pc.equal(scored["state"], "broken")))
 
 
-def proposals(scored: DataFrame, tests: DataFrame, builds: DataFrame, runs: DataFrame) -> DataFrame:
+def tests_of(rows: pa.Table) -> list[tuple[str, str, str]]:
+    return [(row["test"], row["target"], row["backend"]) for row in rows.select(list(TEST)).to_pylist()]
+
+
+def proposals(scored: pa.Table, tests: pa.Table, builds: pa.Table, runs: DataFrame) -> pa.Table:
     """Return the tests to propose; `scored` has their scores, `tests` and `builds` are those of each day.
 
     A test is proposed if it is flaky with 95 %, broken with less than 1 %, nondeterminism is proven (one plan both
@@ -35,14 +41,12 @@ def proposals(scored: DataFrame, tests: DataFrame, builds: DataFrame, runs: Data
     of chaos. Columns: test, target, backend,
     failure_rate, rate_low, rate_high, passed_run, failed_run.
     """
-    sure = (F.col("flaky") >= LEAST_FLAKY) & (F.col("broken") <= MOST_BROKEN) & (F.col("state") == "flaky")
-    flaky = computed(scored.where(sure & (F.col("unstable_plans") > 0)))
-    of_flaky = tests.join(F.broadcast(flaky.select(*TEST)), list(TEST), "left_semi")
-    changes = change_points(of_flaky, builds, TARGET, prior=SUSPECTED)
-    newest = changes.groupBy(*TEST).agg(F.max_by("direction", "build_number").alias("direction"))
-    proposed = flaky.join(newest, list(TEST), "left").where("direction is null or direction = 'better'")
-    return (
-        with_examples(computed(proposed), runs)
-        .select(*TEST, "failure_rate", "rate_low", "rate_high", "passed_run", "failed_run")
-        .orderBy(F.desc("failure_rate"), *TEST)
-    )
+    sure = (pc.field("flaky") >= LEAST_FLAKY) & (pc.field("broken") <= MOST_BROKEN) & (pc.field("state") == "flaky")
+    flaky = scored.filter(sure & (pc.field("unstable_plans") > 0))
+    changes = change_points(tests, builds, TARGET, prior=SUSPECTED)
+    newest = {}
+    for row in sorted_rows(changes, ("build_number",)).to_pylist():
+        newest[row["test"], row["target"], row["backend"]] = row["direction"]
+    proposed = flaky.filter(pa.array([newest.get(each) != "worse" for each in tests_of(flaky)], pa.bool_()))
+    columns = (*TEST, "failure_rate", "rate_low", "rate_high", "passed_run", "failed_run")
+    return sorted_rows(with_examples(proposed, runs).select(columns), ("-failure_rate", *TEST))

@@ -1,11 +1,14 @@
 """Failures of one kind: their number, since when, in which state of the cluster, and the plan that shows them."""
 
-from collections.abc import Sequence
-from datetime import datetime, timedelta
+from datetime import UTC, datetime, timedelta
 
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
 from pyspark.sql import Column, DataFrame, Window
 from pyspark.sql import functions as F
 
+from fencepost.results.mining.groups import Groups, Numbers, keyed, numbers, ranks, sorted_rows, with_columns
 from fencepost.results.mining.identity import TARGET, TEST, build_of, counted
 
 NEW = timedelta(days=7)
@@ -43,10 +46,10 @@ def failures_by_day(findings: DataFrame, faults: DataFrame, runs: DataFrame) -> 
     return placed.drop("time", "last", "at_s").join(plans, "run_id")
 
 
-def signatures(failures: DataFrame, now: datetime) -> DataFrame:
+def signatures(failures: pa.Table, now: datetime) -> pa.Table:
     """Return the violations by broken rule, masked message and state of the cluster, the most frequent first.
 
-    `failures` are those of each day, by `failures_by_day`. Columns: signature, masking, rule, check, state, masked,
+    `failures` are those of each day, by `failures_by_day`. Columns: signature, masking, state, rule, check, masked,
     message (of the newest), failures (runs), tests (up to 5, the most frequent first), test_count, targets, faults
     (kinds of the fault before it, up to 5), first_seen_at, last_seen_at, first_build, last_build, new (first seen in
     the week before `now`), last_run, and of the shortest plan that can be replayed plan_hash, plan_steps and plan_run.
@@ -57,32 +60,39 @@ def signatures(failures: DataFrame, now: datetime) -> DataFrame:
     Source: failure signatures of Chromium's LUCI (masked reasons, hashed).
     """
     # Check, rule and masked message follow from the signature.
-    key = ("signature", "masking", "state")
-    plan = F.struct("plan_steps", "started_at", "run_id")
-    rows = failures.groupBy(*key).agg(
-        *(F.max_by(name, "started_at").alias(name) for name in ("rule", "check", "masked", "message")),
-        F.count("*").alias("failures"),
-        F.min("started_at").alias("first_seen_at"),
-        F.max("started_at").alias("last_seen_at"),
-        F.min_by("known_build", "started_at").alias("first_build"),
-        F.max_by("known_build", "started_at").alias("last_build"),
-        (F.min("started_at") >= F.lit(now - NEW)).alias("new"),
-        F.max_by("run_id", "started_at").alias("last_run"),
-        F.min_by(
-            F.struct("plan_hash", "plan_steps", F.col("run_id").alias("plan_run")),
-            F.when(F.col("plan_hash").isNotNull() & F.col("plan_steps").isNotNull(), plan),
-        ).alias("plan"),
-    )
-    tests = failures.select(*key, *TEST).distinct()
-    numbers = tests.groupBy(*key).agg(
-        F.count("*").alias("test_count"), F.array_sort(F.collect_set("target")).alias("targets")
-    )
-    for facts in (numbers, _commonest(failures, key, "test", "tests"), _commonest(failures, key, "kind", "faults")):
-        same = [rows[each].eqNullSafe(facts[each]) for each in key]
-        added = (facts[each] for each in facts.columns if each not in key)
-        rows = rows.join(facts, same, "left").select(*(rows[each] for each in rows.columns), *added)
-    kinds = rows.select("*", "plan.*").drop("plan")
-    return kinds.orderBy(F.desc("failures"), "signature", "masking", "rule", "check", "state", "masked")
+    key, keys = keyed(failures, ("signature", "masking", "state"))
+    started, run = numbers(failures, "started_at"), ranks(failures["run_id"])[0]
+    rows = np.arange(len(key))
+    in_time = Groups.sorted_by(1, key, started, run)
+    oldest, newest = in_time.first(rows), in_time.last(rows)
+    replayable = np.flatnonzero(pc.and_(*(pc.is_valid(failures[name]) for name in ("plan_hash", "plan_steps"))))
+    steps = numbers(failures, "plan_steps")
+    plans = Groups.sorted_by(1, *(each[replayable] for each in (key, steps, started, run)))
+    shortest = np.full(len(oldest), -1)
+    shortest[plans.first(key[replayable])] = plans.first(replayable)
+    plan = pa.array(shortest, mask=shortest < 0)
+    test, _ = keyed(failures, TEST)
+    of_tests = Groups.of(key, test)
+    since = int((now - NEW - datetime(1970, 1, 1, tzinfo=UTC)) / timedelta(microseconds=1))
+    columns = {
+        **{name: failures[name].take(newest) for name in ("rule", "check", "masked", "message")},
+        "failures": in_time.sizes,
+        "first_seen_at": failures["started_at"].take(oldest),
+        "last_seen_at": failures["started_at"].take(newest),
+        "first_build": failures["known_build"].take(oldest),
+        "last_build": failures["known_build"].take(newest),
+        "new": started[oldest] >= since,
+        "last_run": failures["run_id"].take(newest),
+        "plan_hash": failures["plan_hash"].take(plan),
+        "plan_steps": failures["plan_steps"].take(plan),
+        "plan_run": failures["run_id"].take(plan),
+        "test_count": np.bincount(of_tests.first(key), minlength=keys.num_rows),
+        "targets": _values(key, failures["target"], keys.num_rows, by_number=False),
+        "tests": _values(key, failures["test"], keys.num_rows),
+        "faults": _values(key, failures["kind"], keys.num_rows),
+    }
+    found = with_columns(keys, columns)
+    return sorted_rows(found, ("-failures", "signature", "masking", "rule", "check", "state", "masked"))
 
 
 def _of_cause() -> Column:
@@ -107,9 +117,15 @@ def _with_last_fault(failures: DataFrame, faults: DataFrame) -> DataFrame:
     return events.withColumn("last", F.last("fault", ignorenulls=True).over(until)).where(failed).drop("fault")
 
 
-def _commonest(rows: DataFrame, key: Sequence[str], column: str, name: str) -> DataFrame:
-    """Return the most frequent values of a column for each key, at most `MOST`."""
-    counts = rows.where(F.col(column).isNotNull()).groupBy(*key, F.col(column).alias("value"))
-    ranked = counts.agg((-F.count("*")).alias("less")).groupBy(*key)
-    values = F.transform(F.array_sort(F.collect_list(F.struct("less", "value"))), lambda each: each["value"])
-    return ranked.agg(F.slice(values, 1, MOST).alias(name))
+def _values(key: Numbers, column: pa.ChunkedArray, keys: int, *, by_number: bool = True) -> pa.Array:
+    """Return the values of a column for each key: all in order, or the most frequent ones (`MOST`); null for none."""
+    rank, values = ranks(column)
+    there = rank >= 0
+    groups = Groups.of(key[there], rank[there])
+    of, value = groups.first(key[there]), groups.first(rank[there])
+    ordered = Groups.sorted_by(1, of, -groups.sizes if by_number else value, value)
+    listed: list[list[str]] = [[] for _ in range(keys)]
+    texts = values.to_pylist()
+    for row in ordered.order[ordered.places < (MOST if by_number else len(texts))].tolist():
+        listed[of[row]].append(texts[value[row]])
+    return pa.array([each or None for each in listed], pa.list_(pa.string()))

@@ -14,6 +14,7 @@ from typing import Any
 
 from pyspark.sql import SparkSession
 
+from fencepost.results.mining.driver_rows import as_frame
 from fencepost.results.mining.jobs import JOBS, REBUILD, Scope, keep, naming_damage, read_evidence
 from fencepost.results.store.errors import DamagedStore, NewerStore, NotAStore, StoreError
 from fencepost.results.store.store import Store
@@ -55,7 +56,7 @@ def main(argv: Sequence[str]) -> int:
             # It makes the output folder, so not before the store is known to be readable.
             spark.sparkContext.setCheckpointDir(f"{out}/{CHECKPOINTS}")
             for name in given.only or JOBS:
-                JOBS[name](evidence).write.parquet(f"{out}/{name}")
+                as_frame(spark, JOBS[name](evidence)).write.parquet(f"{out}/{name}")
                 print(f"{name}: {out}/{name}", flush=True)
         _remove(spark, f"{out}/{CHECKPOINTS}")
     except DamagedStore as error:

@@ -1,9 +1,16 @@
 """Phases, reactions of the cluster and latencies, by build, with the runs that stand out."""
 
-from pyspark.sql import Column, DataFrame, Window
+from collections.abc import Sequence
+from typing import Final
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 
 from fencepost.results.mining.computed import computed
+from fencepost.results.mining.groups import Floats, Groups, Numbers, floats, keyed, numbers, ranks, with_columns
 from fencepost.results.mining.identity import TARGET, TEST, build_of, of_counted
 
 OUTLIERS = 5
@@ -45,27 +52,26 @@ def times_by_day(timings: DataFrame, runs: DataFrame) -> DataFrame:
     return buckets.join(found, same(buckets, found), "left").drop(*places.columns)
 
 
-def times(daily: DataFrame) -> DataFrame:
+def times(daily: pa.Table) -> pa.Table:
     """Return the durations of each timing by target, backend and build, from those of each day (`times_by_day`).
 
     Columns: target, backend, build, timing, fault_kind, times, unseen (those without an end), median_s, p95_s,
     longest_s, longest_run. Quantiles are within 19 % of their value.
     """
-    ends = daily.groupBy(*_KEY).agg(
-        F.coalesce(F.sum(F.when(F.col("bucket").isNull(), F.col("operations"))), F.lit(0)).alias("unseen"),
-        F.max(F.when(F.col("longest_run").isNotNull(), F.struct("seconds", "longest_run"))).alias("longest"),
-    )
-    quantiles = _quantiles(daily.where("bucket is not null"), _KEY, {"median_s": 0.5, "p95_s": 0.95})
-    same = [quantiles[each].eqNullSafe(ends[each]) for each in _KEY]
-    return quantiles.join(ends, same).select(
-        *(quantiles[each] for each in _KEY),
-        F.col("operations").alias("times"),
-        "unseen",
-        "median_s",
-        "p95_s",
-        F.col("longest.seconds").alias("longest_s"),
-        "longest.longest_run",
-    )
+    key, keys = keyed(daily, _KEY)
+    operations = numbers(daily, "operations")
+    has_end = pc.is_valid(daily["bucket"]).to_numpy()
+    seconds = np.where(pc.is_valid(daily["longest_run"]).to_numpy(), floats(daily, "seconds"), -np.inf)
+    longest = Groups.sorted_by(1, key, seconds, ranks(daily["longest_run"])[0]).last(np.arange(len(key)))
+    seen, quantiles = _quantiles(key, numbers(daily, "bucket"), np.where(has_end, operations, 0), (0.5, 0.95))
+    columns = {
+        "times": seen,
+        "unseen": np.bincount(key, np.where(has_end, 0, operations), keys.num_rows).astype(np.int64),
+        **dict(zip(("median_s", "p95_s"), quantiles, strict=True)),
+        "longest_s": daily["seconds"].take(longest),
+        "longest_run": daily["longest_run"].take(longest),
+    }
+    return with_columns(keys, columns).filter(pa.array(seen > 0))
 
 
 def latencies_by_day(histograms: DataFrame, runs: DataFrame) -> DataFrame:
@@ -78,56 +84,76 @@ def latencies_by_day(histograms: DataFrame, runs: DataFrame) -> DataFrame:
     )
 
 
-def latencies(daily: DataFrame) -> DataFrame:
+def latencies(daily: pa.Table) -> pa.Table:
     """Return the latencies of operations by target, backend and build, while faults are at work and otherwise.
 
     `daily` are those of each day, by `latencies_by_day`. Columns: target, backend, build, operation, outcome, during,
     operations, mean_s, p50_s, p99_s.
     """
-    means = daily.groupBy(*_LATENCY).agg((F.sum("seconds") / F.sum("operations")).alias("mean_s"))
-    quantiles = _quantiles(daily, _LATENCY, {"p50_s": 0.5, "p99_s": 0.99})
-    same = [quantiles[each].eqNullSafe(means[each]) for each in _LATENCY]
-    return quantiles.join(means, same).select(
-        *(quantiles[each] for each in _LATENCY), "operations", "mean_s", "p50_s", "p99_s"
-    )
+    key, keys = keyed(daily, _LATENCY)
+    operations, quantiles = _quantiles(key, numbers(daily, "bucket"), numbers(daily, "operations"), (0.5, 0.99))
+    in_order = Groups.of(key, numbers(daily, "date"), numbers(daily, "bucket"))
+    seconds = np.bincount(in_order.first(key), in_order.sum(floats(daily, "seconds")), keys.num_rows)
+    columns = {"operations": operations, "mean_s": seconds / operations}
+    return with_columns(keys, columns | dict(zip(("p50_s", "p99_s"), quantiles, strict=True)))
 
 
-def outliers(timings: DataFrame, runs: DataFrame) -> DataFrame:
+DURATION: Final = (*TEST, "timing", "fault_kind", "verdict", "run_id", "seconds", "build", "release")
+"""The columns of the table `timings` that `durations` takes."""
+
+
+def durations(timings: pa.Table, left_out: pa.Array) -> pa.Table:
+    """Return the timings above 0 s of runs that scores count, with `build` as `identity.build_of`.
+
+    `timings` has the columns DURATION, `left_out` the ids of runs that do not count.
+    """
+    is_left_out = pc.is_in(timings["run_id"], left_out)
+    rows = timings.filter(pc.and_(pc.greater(timings["seconds"], 0), pc.invert(is_left_out)))
+    build = pc.coalesce(*(rows[name].cast(pa.string()) for name in ("build", "release")))
+    return rows.drop_columns(["release"]).set_column(rows.schema.get_field_index("build"), "build", build)
+
+
+def outliers(timings: pa.Table) -> pa.Table:
     """Return the timings that stand out among those of their test, at most five for each, the longest first.
 
-    Columns beside test, target, backend: timing, fault_kind, run_id, seconds, usual_s (the median), times_usual.
-    One stands out above Q3 + 3 (Q3 - Q1) of the logarithms, among 8 or more. Quartiles are values that occur.
+    `timings` are those of `durations`. Columns beside test, target, backend: timing, fault_kind (empty without one),
+    run_id, seconds, usual_s (the median), times_usual. One stands out above Q3 + 3 (Q3 - Q1) of the logarithms, among 8
+    or more. Quartiles are values that occur.
     Source: J. Tukey, Exploratory data analysis, 1977 (far out values).
     """
-    key = (*TEST, "timing", "fault_kind")
-    rows = of_counted(timings.select(*key, "run_id", "seconds").where("seconds > 0"), runs)
-    rows = rows.withColumn("fault_kind", F.coalesce("fault_kind", F.lit("")))
-    # One sort serves for ranks, quartiles and the longest: other ways to quantiles sort as well, and have to be joined.
-    whole = Window.partitionBy(*key)
-    longest = Window.partitionBy(*key).orderBy(F.desc("seconds"), "run_id")
-    rows = rows.withColumns({"place": F.row_number().over(longest), "times": F.count("*").over(whole)})
-    quartiles = {
-        name: F.max(F.when(F.col("place") == F.col("times") + 1 - F.ceil(share * F.col("times")), F.col("seconds")))
-        for name, share in (("q1", 0.25), ("usual_s", 0.5), ("q3", 0.75))
-    }
-    rows = rows.withColumns({name: quartile.over(whole) for name, quartile in quartiles.items()})
-    # The same without logarithms, which take longer than the rest of a row.
-    spread = F.col("q3") / F.col("q1")
-    far = rows.where((F.col("times") >= LEAST) & (F.col("seconds") > F.col("q3") * spread * spread * spread))
-    return far.where(F.col("place") <= OUTLIERS).select(
-        *key, "run_id", "seconds", "usual_s", (F.col("seconds") / F.col("usual_s")).alias("times_usual")
-    )
+    key, keys = keyed(timings, (*TEST, "timing", "fault_kind"))
+    seconds = timings["seconds"].to_numpy()
+    series = Groups.sorted_by(1, key, seconds)
+    times = series.sizes
+
+    def quartile(share: float) -> Floats:
+        found: Floats = seconds[series.order[series.start + np.ceil(share * times).astype(np.int64) - 1]]
+        return found
+
+    usual, q3 = quartile(0.5), quartile(0.75)
+    bound = np.where(times >= LEAST, q3 * (q3 / quartile(0.25)) ** 3, np.inf)
+    far = np.flatnonzero(seconds > bound[key])
+    found = keys.take(key[far])
+    found = found.set_column(4, "fault_kind", pc.fill_null(found["fault_kind"].cast(pa.string()), ""))
+    found = found.append_column("run_id", timings["run_id"].cast(pa.string()).take(far))
+    found = found.append_column("seconds", pa.array(seconds[far]))
+    found = found.append_column("usual_s", pa.array(usual[key[far]]))
+    found = found.append_column("times_usual", pa.array(seconds[far] / usual[key[far]]))
+    of, _ = keyed(found, (*TEST, "timing", "fault_kind"))
+    longest = Groups.sorted_by(1, of, -seconds[far], ranks(found["run_id"])[0])
+    return found.take(longest.order[longest.places < OUTLIERS])
 
 
-def _quantiles(buckets: DataFrame, key: tuple[str, ...], shares: dict[str, float]) -> DataFrame:
-    """Return the quantiles in seconds, each as the middle of its bucket (on the logarithmic scale)."""
-    family = Window.partitionBy(*key)
-    counts = buckets.groupBy(*key, "bucket").agg(F.sum("operations").alias("operations"))
-    cumulated = counts.withColumns(
-        {"up_to": F.sum("operations").over(family.orderBy("bucket")), "all": F.sum("operations").over(family)}
-    )
-    middle = F.pow(F.lit(2.0), (F.col("bucket") + 0.5) / _BUCKETS) / 1e6
-    return cumulated.groupBy(*key).agg(
-        F.max("all").alias("operations"),
-        *(F.min(F.when(F.col("up_to") >= q * F.col("all"), middle)).alias(name) for name, q in shares.items()),
-    )
+def _quantiles(
+    key: Numbers, bucket: Numbers, operations: Numbers, shares: Sequence[float]
+) -> tuple[Numbers, list[Floats]]:
+    """Return the operations of each key, and its quantiles in seconds, as the middle of a bucket (logarithmically)."""
+    buckets = Groups.of(key, bucket)
+    number, of, up_to = buckets.sum(operations), buckets.first(key), np.cumsum(buckets.sum(operations))
+    keys = Groups.of(of)
+    every = keys.sum(number)
+    before = up_to[keys.start] - number[keys.start]
+    middle = 2.0 ** ((buckets.first(bucket) + 0.5) / _BUCKETS) / 1e6
+    # Whole numbers of operations, so the least number is that from which a share is reached.
+    at = (np.searchsorted(up_to, before + np.maximum(np.ceil(share * every), 1)) for share in shares)
+    return every, [middle[np.minimum(each, len(middle) - 1)] if len(middle) else middle for each in at]

@@ -5,7 +5,6 @@ Failures are few beside results, and of each only test and occasion count: so th
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any, Final
@@ -17,7 +16,9 @@ import pyarrow.compute as pc
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
-from fencepost.results.mining.driver_rows import frame_of
+from fencepost.results.mining.association import false_discovery_rates
+from fencepost.results.mining.formulas import fisher_tail
+from fencepost.results.mining.groups import Floats, Numbers, keyed, ranks
 from fencepost.results.mining.identity import TARGET, build_of, counted
 
 LEAST_SIMILARITY: Final = 0.5
@@ -33,15 +34,15 @@ _FIRST: Final = 8
 """Occasions by which sets are sorted."""
 DISCOVERY: Final = 0.05
 """The share of pairs by chance among those that are named."""
-_COLUMNS: Final = {
-    **dict.fromkeys(("target", "first", "second"), pa.string()),
-    **dict.fromkeys(("together", "first_failures", "second_failures"), pa.int64()),
-    **dict.fromkeys(("similarity", "q_value"), pa.float64()),
-    "group": pa.string(),
-}
+_COLUMNS: Final = pa.schema(
+    {
+        **dict.fromkeys(("target", "first", "second"), pa.string()),
+        **dict.fromkeys(("together", "first_failures", "second_failures"), pa.int64()),
+        **dict.fromkeys(("similarity", "q_value"), pa.float64()),
+        "group": pa.string(),
+    }
+)
 
-Numbers = npt.NDArray[np.int64]
-Floats = npt.NDArray[np.float64]
 Bytes = npt.NDArray[np.uint8]
 
 
@@ -56,7 +57,7 @@ def occasions_by_day(runs: DataFrame) -> DataFrame:
     return counted(runs).select("date", "target", occasion, failed.alias("name")).distinct()
 
 
-def failing_together(occasions: DataFrame) -> DataFrame:
+def failing_together(occasions: pa.Table) -> pa.Table:
     """Return the pairs of tests that fail on the same occasions, of those of each day (`occasions_by_day`).
 
     An occasion is a CI job (its page), else a build of the target on one day and machine. Columns: target, first and
@@ -72,13 +73,15 @@ def failing_together(occasions: DataFrame) -> DataFrame:
     similarity of 0.5 or more, 3 or more common occasions, and a q_value of at most 0.05.
     Sources: O. Parry et al., Systemic flakiness, 2025; the orders by chance: M. Bawa et al., LSH forest, 2005.
     """
-    # Arrow is the one way to the driver that makes no object of Python for each row.
-    rows: Any = occasions.select("target", "name", "occasion").distinct().toArrow()
+    _, rows = keyed(occasions, ("target", "name", "occasion"))
     of_targets = [_Sets.of(target, rows.filter(pc.equal(rows["target"], target))) for target in _values(rows["target"])]
     found = [each for each in of_targets if each is not None]
-    q_values = _false_discovery_rates(found)
+    p_values = [sets.p_values() for sets in found]
+    every = false_discovery_rates(np.concatenate([np.zeros(0), *p_values]), sum(sets.hypotheses for sets in found))
+    q_values = np.split(every, np.cumsum([len(each) for each in p_values])[:-1]) if found else []
     named = [row for sets, q_value in zip(found, q_values, strict=True) for row in sets.named(q_value)]
-    return frame_of(occasions.sparkSession, _COLUMNS, named)
+    columns = zip(*named, strict=True) if named else ((),) * len(_COLUMNS)
+    return pa.table([list(each) for each in columns], schema=_COLUMNS)
 
 
 def _values(column: Any) -> list[str]:
@@ -106,8 +109,8 @@ class _Sets:
         """Return the sets, from rows with name and occasion; None if no test failed often enough."""
         number = len(pc.unique(rows["occasion"]))
         failed = rows.filter(pc.is_valid(rows["name"]))
-        name, names = _numbered(failed["name"])
-        occasion, _ = _numbered(failed["occasion"])
+        name, in_order = ranks(failed["name"])
+        names, (occasion, _) = in_order.to_pylist(), ranks(failed["occasion"])
         often = np.bincount(name, minlength=len(names)) >= LEAST_FAILURES
         if not often.any():
             return None
@@ -136,14 +139,8 @@ class _Sets:
 
     def p_values(self) -> Floats:
         first, second, together = self.pairs.T
-        found: dict[tuple[int, int, int], float] = {}  # thousands of pairs have some different counts
-        counts = together, self.failures[first], self.failures[second]
-        keys = list(zip(*(each.tolist() for each in counts), strict=True))
-        for key in keys:
-            if key not in found:
-                both, of_first, of_second = key
-                found[key] = _fisher_tail(both, of_first, of_second, max(self.occasions, of_first + of_second - both))
-        return np.array([found[key] for key in keys])
+        counts = zip(*(each.tolist() for each in (together, self.failures[first], self.failures[second])), strict=True)
+        return np.array([fisher_tail(both, a, b, max(self.occasions, a + b - both)) for both, a, b in counts])
 
     def named(self, q_values: Floats) -> Iterator[tuple[object, ...]]:
         """Yield a row for each pair of tests of the pairs of sets that are discovered."""
@@ -165,17 +162,6 @@ class _Sets:
         tests = self.tests[first]
         for place, test in enumerate(tests[:ALIKE]):
             yield from ((test, other) for other in tests[place + 1 : None if place == 0 else ALIKE])
-
-
-def _numbered(texts: Any) -> tuple[Numbers, list[str]]:
-    """Return the number of each text in the order of all, and the different texts in this order."""
-    encoded = texts.combine_chunks().dictionary_encode()
-    if isinstance(encoded, pa.ChunkedArray):
-        encoded = encoded.combine_chunks()
-    names = encoded.dictionary.to_pylist()
-    order = sorted(range(len(names)), key=names.__getitem__)
-    rank = np.argsort(np.array(order, dtype=np.int64))
-    return rank[encoded.indices.to_numpy(zero_copy_only=False)], [names[each] for each in order]
 
 
 def _similar(there: npt.NDArray[np.bool_], bits: Bytes, failures: Numbers) -> Numbers:
@@ -201,40 +187,6 @@ def _similar(there: npt.NDArray[np.bool_], bits: Bytes, failures: Numbers) -> Nu
             swapped = (failures[a] > failures[b]) | (failures[a] == failures[b]) & (a > b)
             found.append(np.stack([np.where(swapped, b, a), np.where(swapped, a, b), together[alike]], axis=1))
     return np.unique(np.concatenate(found), axis=0)
-
-
-def _false_discovery_rates(of_targets: list[_Sets]) -> list[Floats]:
-    """Return the least false discovery rate at which each pair is a discovery, among all pairs of sets of all targets.
-
-    Source: Y. Benjamini and Y. Hochberg, Controlling the false discovery rate, 1995.
-    """
-    p_values = [sets.p_values() for sets in of_targets]
-    if not p_values:
-        return []
-    every = np.concatenate(p_values)
-    order = np.argsort(every)
-    ascending = every[order]
-    rank = np.searchsorted(ascending, ascending, side="right")
-    scaled = ascending * sum(sets.hypotheses for sets in of_targets) / np.maximum(rank, 1)
-    q_values = np.empty(len(every))
-    q_values[order] = np.minimum(np.minimum.accumulate(scaled[::-1])[::-1], 1.0)
-    return np.split(q_values, np.cumsum([len(each) for each in p_values])[:-1])
-
-
-def _fisher_tail(both: int, first: int, second: int, total: int) -> float:
-    """Return the one-sided p-value of Fisher's exact test, as `formulas.fisher_tail` does."""
-    if both * total <= first * second:
-        return 1.0
-
-    def log_ways(n: int, k: int) -> float:
-        return math.lgamma(n + 1) - math.lgamma(k + 1) - math.lgamma(n - k + 1)
-
-    one = log_ways(first, both) + log_ways(total - first, second - both) - log_ways(total, second)
-    multiple = term = 1.0
-    for k in range(both + 1, min(first, second) + 1):
-        term *= (first - k + 1) * (second - k + 1) / (k * (total - first - second + k))
-        multiple += term
-    return min(1.0, math.exp(max(one + math.log(multiple), math.log(1e-300))))
 
 
 def _groups(sets: int, pairs: list[list[int]]) -> list[int]:

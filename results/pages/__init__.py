@@ -5,6 +5,7 @@ A page is one file that needs nothing beside it: styles and scripts are part of 
 """
 
 import os
+from functools import cache
 from importlib.resources import files
 from pathlib import Path
 from urllib.parse import quote
@@ -25,6 +26,7 @@ def page_environment(package: str) -> Environment:
         trim_blocks=True,
     )
 
+    @cache  # each of thousands of pages has them
     def source(name: str) -> Markup:
         owner = package if files(package).joinpath(name).is_file() else __name__
         return Markup(files(owner).joinpath(name).read_text(encoding="utf-8"))

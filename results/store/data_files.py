@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any, Final
 from urllib.parse import unquote
 
 import pyarrow as pa
+import pyarrow.dataset
 import pyarrow.fs
 import pyarrow.parquet as pq
 from deltalake import DeltaTable
@@ -44,6 +45,37 @@ def file_system(table: DeltaTable, folder: Path | None) -> pa.fs.FileSystem:
     if folder is not None:
         return pa.fs.SubTreeFileSystem(str(folder), pa.fs.LocalFileSystem())
     return pa.fs.PyFileSystem(DeltaStorageHandler.from_table(table._table))
+
+
+def read_files(
+    table: DeltaTable,
+    folder: Path | None,
+    present: pa.Schema,
+    files: Sequence[str],
+    columns: Sequence[str] | None,
+    where: Any,
+) -> pa.Table:
+    """Return rows of some data files of a table, whose texts are dictionaries: one text may be in millions of rows.
+
+    Columns have the types of the table, those that it lacks are null and of the `present` schema.
+    """
+    types = {field.name: _as_dictionary(field.type) for field in (*present, *pa.schema(table.schema().to_arrow()))}
+    root = table.table_uri.rstrip("/") if folder is None else str(folder)
+    partitions = pa.schema([(name, types[name]) for name in ("date",) if f"/{name}=" in files[0]])
+    texts = [name for name, of in types.items() if pa.types.is_dictionary(of) and name not in partitions.names]
+    data = pa.dataset.dataset(
+        [unquote(file).removeprefix(f"{root}/") for file in files],
+        pa.schema(types.items()),
+        format=pa.dataset.ParquetFileFormat(dictionary_columns=texts, coerce_int96_timestamp_unit="us"),
+        filesystem=file_system(table, folder),
+        partitioning=pa.dataset.HivePartitioning(partitions),
+    )
+    return data.to_table(columns=list(columns or types), filter=where)
+
+
+def _as_dictionary(of: pa.DataType) -> pa.DataType:
+    is_text = pa.types.is_string(of) or pa.types.is_large_string(of) or pa.types.is_string_view(of)
+    return pa.dictionary(pa.int32(), pa.string()) if is_text else of
 
 
 def of_wrong_size(table: DeltaTable, folder: Path | None) -> list[str]:

@@ -84,9 +84,9 @@ class KeptDays:
                 found[key].append(f"{self.address}/{path}")
         return dict(found)
 
-    def schema(self) -> str:
-        """Return the JSON of the columns, with those of the partitions. Raise StoreError."""
-        return self.store.delta(self.table).schema().to_json()
+    def columns(self) -> list[str]:
+        """Return the names of the columns, with those of the partitions. Raise StoreError."""
+        return [field.name for field in self.store.delta(self.table).schema().fields]
 
     def replace(self, of: Mapping[date, str], parts: Collection[Part], schema: str) -> None:
         """Put files in place of what is kept of some days, in one commit; `schema` is the JSON of Delta Lake and Spark.

@@ -7,7 +7,7 @@ sees the rows of the other (`commits.py`).
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cached_property
@@ -19,7 +19,7 @@ from deltalake import DeltaTable
 from deltalake.exceptions import CommitFailedError, DeltaError, TableNotFoundError
 
 from fencepost.results.store.commits import ON_READ_VERSION, commit
-from fencepost.results.store.data_files import damaged, file_system, of_wrong_size, refuse_unknown_features
+from fencepost.results.store.data_files import damaged, file_system, of_wrong_size, read_files, refuse_unknown_features
 from fencepost.results.store.errors import DamagedStore, NewerStore, NotAStore, StoreError, in_words
 from fencepost.results.store.tables import RUNS, TABLES, Table
 
@@ -133,11 +133,30 @@ class Store:
             schema=pa.schema(fields),
         )
 
-    def rows(self, table: Table) -> int:
-        """Return the number of rows of a table, from its log alone. Raise StoreError."""
+    def read_files(
+        self, table: Table, files: Sequence[str], columns: Sequence[str] | None = None, where: Any = None
+    ) -> pa.Table:
+        """Return rows of some data files of a table, whose texts are dictionaries; `files` are those of `files`.
+
+        Columns have the types of the table in the store, those that it lacks the present ones. `where` is an expression
+        of `pyarrow.dataset`. Raise StoreError.
+        """
+        if not files:
+            return table.schema.empty_table().select(columns or table.schema.names)
+        newest = self.delta(table)
+        with self._errors(table):
+            return read_files(newest, self.folder(table), table.schema, files, columns, where)
+
+    def rows(self, table: Table, files: Collection[str] | None = None) -> int:
+        """Return the number of rows of a table, or of some of its files, from its log alone. Raise StoreError."""
         newest = self.delta(table)
         with self._errors():
-            return int(newest.count())
+            if files is None:
+                return int(newest.count())
+            actions: Any = pa.table(newest.get_add_actions(flatten=True))
+            paths, numbers = (actions[name].to_pylist() for name in ("path", "num_records"))
+            number_of = {path.rpartition("/")[2]: number for path, number in zip(paths, numbers, strict=True)}
+            return sum(number_of.get(file.rpartition("/")[2]) or 0 for file in files)
 
     def add(self, rows: Rows, *, on_any_day: bool = False) -> dict[str, int]:
         """Add the rows whose keys are not there yet; return by table how many were added.

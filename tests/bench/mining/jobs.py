@@ -44,6 +44,7 @@ def measured(name: str) -> Iterator[None]:
 
 def by_spark(store: Store, out: Path) -> None:
     # Imported here, because the DuckDB process measures its memory without them.
+    import pyarrow.parquet as pq
     from pyspark.sql import SparkSession
 
     from fencepost.results.mining.jobs import JOBS, Keep, Scope, read_evidence
@@ -60,7 +61,7 @@ def by_spark(store: Store, out: Path) -> None:
         evidence = read_evidence(spark, store, scope, rules, Keep.ANEW)
     for name, job in ((name, job) for name, job in JOBS.items() if name in QUERIES):
         with measured(name):
-            job(evidence).write.mode("overwrite").parquet(str(out / name))
+            pq.write_table(job(evidence), out / name)
     spark.stop()
 
 

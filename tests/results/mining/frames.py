@@ -9,6 +9,7 @@ from typing import Any
 import pyarrow as pa
 from pyspark.sql import DataFrame, SparkSession
 
+from fencepost.results.mining.driver_rows import with_dictionaries
 from fencepost.results.store.tables import Table
 
 START = datetime(2026, 11, 2, tzinfo=UTC)
@@ -36,6 +37,11 @@ def frame(spark: SparkSession, table: Table, rows: Iterable[Mapping[str, Any]]) 
         filled.append({name: known.get(name) for name in table.schema.names})
     nullable = pa.schema([field.with_nullable(True) for field in table.schema])
     return spark.createDataFrame(pa.Table.from_pylist(filled, schema=nullable))
+
+
+def rows(made: DataFrame) -> pa.Table:
+    """Return the rows of a frame as those of a day come to the jobs."""
+    return with_dictionaries(made.toArrow())
 
 
 def verdicts(text: str, **columns: Any) -> list[dict[str, Any]]:

@@ -9,6 +9,7 @@ from pyspark.sql import SparkSession
 from fencepost.results.mining.activity import basis, days, newest_failures, sums_by_day, verdicts_by_day
 from fencepost.results.store.tables import RUNS
 from tests.results.mining.frames import START, attempts, frame, verdicts
+from tests.results.mining.test_per_test import runs_of
 
 pytestmark = pytest.mark.integration
 NEXT = {"started_at": START + timedelta(days=1)}
@@ -37,7 +38,7 @@ def test_the_newest_days_of_each_test_have_their_verdicts(spark: SparkSession) -
         for day in range(3)
         for row in (*verdicts("pp", duration_s=2.0 + day), *attempts("vp", duration_s=2.0 + day))
     ]
-    found = sorted(verdicts_by_day(frame(spark, RUNS, rows), 2).collect(), key=lambda row: row["date"])
+    found = sorted(verdicts_by_day(runs_of(spark, rows), 2).to_pylist(), key=lambda row: row["date"])
     assert [(row["date"].day, row["pass"], row["retried"], row["median_s"]) for row in found] == [
         (3, 3, 1, 3.0),
         (4, 3, 1, 4.0),
@@ -53,8 +54,8 @@ def test_each_build_or_day_has_its_newest_failure(spark: SparkSession) -> None:
         {"verdict": "violation", "build": None, "run_id": "day-1", "headline": "It was lost."},
         {"verdict": "violation", "build": None, "run_id": "day-2", **NEXT},
     ]
-    runs = frame(spark, RUNS, rows)
-    found = {row["run_id"]: row for row in newest_failures(runs, 9).collect()}
+    runs = runs_of(spark, rows)
+    found = {row["run_id"]: row for row in newest_failures(runs, 9).to_pylist()}
     assert set(found) == {"newer", "day-1", "day-2"}
     assert found["day-1"]["headline"] == "It was lost."
-    assert {row["run_id"] for row in newest_failures(runs, 1).collect()} == {"day-2"}
+    assert {row["run_id"] for row in newest_failures(runs, 1).to_pylist()} == {"day-2"}

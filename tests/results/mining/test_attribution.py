@@ -3,15 +3,16 @@
 import random
 from typing import Any
 
+import numpy as np
 import pytest
 from pyspark.sql import SparkSession
-from pyspark.sql import functions as F
 
-from fencepost.results.mining.association import associated, with_false_discovery_rate
-from fencepost.results.mining.attribution import attribution, attribution_by_test, cells
+from fencepost.results.mining.association import Counts, associated, false_discovery_rates, rates_of_families
+from fencepost.results.mining.attribution import OF_FAULTS, OF_RUNS, attribution, attribution_by_test, cells, mixed
 from fencepost.results.mining.flakiness import outcomes_by_day
+from fencepost.results.mining.groups import sorted_rows
 from fencepost.results.store.tables import FAULTS, RUNS
-from tests.results.mining.frames import frame
+from tests.results.mining.frames import frame, rows
 
 pytestmark = pytest.mark.integration
 
@@ -51,9 +52,10 @@ def test_a_planted_fault_and_a_planted_pair_come_first_and_a_scenarios_own_fault
     spark: SparkSession,
 ) -> None:
     runs, faults = plans(7)
-    of_runs = frame(spark, RUNS, runs)
-    found_cells = cells(outcomes_by_day(of_runs), of_runs, frame(spark, FAULTS, faults))
-    found = [row.asDict() for row in attribution(found_cells).collect()]
+    of_runs, of_faults = frame(spark, RUNS, runs), frame(spark, FAULTS, faults)
+    tables = rows(of_runs.select(*OF_RUNS)), rows(of_faults.select(*OF_FAULTS))
+    found_cells = cells(mixed(rows(outcomes_by_day(of_runs))), *tables)
+    found = attribution(found_cells).to_pylist()
     independent = [set(row["causes"]) for row in found if row["independent"] is not None]
     assert independent[0] == {"fault:duplicate"} and len(independent) == 3
     assert {"fault:cut", "fault:clock"} in independent and {"fault:pause role:leader"} in independent
@@ -62,41 +64,40 @@ def test_a_planted_fault_and_a_planted_pair_come_first_and_a_scenarios_own_fault
     assert not any("kill" in cause or "disk-full" in cause or "slow" in cause for cause in named)
     pause = next(row for row in found if row["causes"] == ["fault:pause role:leader"])
     assert 0.4 < pause["rate_with"] < 0.6 and pause["lift"] > 1.5 and pause["exact"] and pause["q_value"] < 1e-3
-    by_test = attribution_by_test(found_cells).orderBy("p_value").collect()
+    by_test = sorted_rows(attribution_by_test(found_cells), ("p_value",)).to_pylist()
     assert {row["test"] for row in by_test} == {"(random)"}
     assert by_test[0]["feature"] == "fault:duplicate"
 
 
-def test_one_stratum_has_fishers_exact_value_and_several_have_that_of_mantel_and_haenszel(spark: SparkSession) -> None:
-    columns = "key string, stratum string, with_n long, with_x long, all_n long, all_x long"
-    rows = [
+def test_one_stratum_has_fishers_exact_value_and_several_have_that_of_mantel_and_haenszel() -> None:
+    tea, women, always = range(3)
+    results = [
         # R. A. Fisher's lady that tastes tea: 3 of 4.
-        ("tea", "a", 4, 3, 8, 4),
+        (tea, 4, 3, 8, 4),
         # Berkeley's admissions of 1973, departments A to D: women beside all.
-        ("women", "a", 108, 89, 933, 601),
-        ("women", "b", 25, 17, 585, 370),
-        ("women", "c", 593, 202, 918, 322),
-        ("women", "d", 375, 131, 792, 269),
-        ("always", "a", 5, 5, 5, 5),
+        (women, 108, 89, 933, 601),
+        (women, 25, 17, 585, 370),
+        (women, 593, 202, 918, 322),
+        (women, 375, 131, 792, 269),
+        (always, 5, 5, 5, 5),
     ]
-    found = {row["key"]: row for row in associated(spark.createDataFrame(rows, columns), ["key"]).collect()}
-    assert set(found) == {"tea", "women"}
-    assert found["tea"]["exact"] and found["tea"]["p_value"] == pytest.approx(17 / 70)
-    assert found["tea"]["odds_ratio"] == pytest.approx(9)
-    odds = sum(x1 * (n - n1 - (x - x1)) / n for _, _, n1, x1, n, x in rows[1:5])
-    others = sum((n1 - x1) * (x - x1) / n for _, _, n1, x1, n, x in rows[1:5])
-    assert not found["women"]["exact"] and found["women"]["odds_ratio"] == pytest.approx(odds / others)
-    assert found["women"]["rate_with"] == pytest.approx(439 / 1101)
-    assert 0 < found["women"]["z"] < 5
+    found = associated(Counts(*np.array(results).T))
+    assert found.key.tolist() == [tea, women] and found.exact.tolist() == [True, False]
+    columns = {name: values.to_pylist() for name, values in found.columns().items()}
+    assert columns["p_value"][tea] == pytest.approx(17 / 70)
+    assert columns["odds_ratio"][tea] == pytest.approx(9)
+    odds = sum(x1 * (n - n1 - (x - x1)) / n for _, n1, x1, n, x in results[1:5])
+    others = sum((n1 - x1) * (x - x1) / n for _, n1, x1, n, x in results[1:5])
+    assert columns["odds_ratio"][women] == pytest.approx(odds / others)
+    assert columns["rate_with"][women] == pytest.approx(439 / 1101)
+    assert 0 < columns["z"][women] < 5
 
 
-def test_the_false_discovery_rate_has_the_values_of_a_worked_example(spark: SparkSession) -> None:
-    values = [0.01, 0.04, 0.03, 0.005, 0.5]
-    frame = spark.createDataFrame([(value,) for value in values], "p_value double")
-    found = {row["p_value"]: row["q_value"] for row in with_false_discovery_rate(frame).collect()}
-    assert [found[value] for value in values] == pytest.approx([0.025, 0.05, 0.05, 0.025, 0.5])
+def test_the_false_discovery_rate_has_the_values_of_a_worked_example() -> None:
+    values = np.array([0.01, 0.04, 0.03, 0.005, 0.5])
+    expected = [0.025, 0.05, 0.05, 0.025, 0.5]
+    assert false_discovery_rates(values) == pytest.approx(expected)
     # The five are chosen ones of ten hypotheses.
-    of_ten = with_false_discovery_rate(frame, number=F.lit(10)).collect()
-    assert {row["p_value"]: row["q_value"] for row in of_ten} == pytest.approx(
-        {p: min(1, 2 * q) for p, q in found.items()}
-    )
+    assert false_discovery_rates(values, 10) == pytest.approx([min(1, 2 * each) for each in expected])
+    twice = rates_of_families(np.concatenate([values, values]), np.repeat([4, 2], 5))
+    assert twice == pytest.approx(expected * 2)

@@ -4,14 +4,18 @@ import math
 from collections.abc import Sequence
 from typing import Any
 
+import pyarrow as pa
 import pytest
 from pyspark.sql import DataFrame, SparkSession
 
 from fencepost.results.mining.change_points import change_points, slow_downs
 from fencepost.results.mining.flakiness import outcomes_by_day
+from fencepost.results.mining.groups import sorted_rows
 from fencepost.results.mining.identity import HARNESS, TARGET, builds_by_day
+from fencepost.results.mining.times import DURATION, durations
 from fencepost.results.store.tables import RUNS, TIMINGS
 from tests.results.mining.frames import frame, verdicts
+from tests.results.mining.frames import rows as rows_of
 
 pytestmark = pytest.mark.integration
 
@@ -25,12 +29,14 @@ def history(test: str, failures: Sequence[int], runs: int = 20, **columns: Any) 
     ]
 
 
-def _changes(runs: DataFrame, sort: str) -> DataFrame:
-    return change_points(outcomes_by_day(runs), builds_by_day(runs), sort)
+def _changes(runs: DataFrame, sort: str) -> list[dict[str, Any]]:
+    found = change_points(rows_of(outcomes_by_day(runs)), rows_of(builds_by_day(runs)), sort)
+    return list(sorted_rows(found, ("test", "build_number")).to_pylist())
 
 
-def _slow_downs(timings: DataFrame, runs: DataFrame) -> DataFrame:
-    return slow_downs(timings, runs, builds_by_day(runs), TARGET)
+def _slow_downs(timings: DataFrame, runs: DataFrame) -> list[dict[str, Any]]:
+    timed = durations(rows_of(timings.select(*DURATION)), pa.array([], pa.string()))
+    return list(slow_downs(timed, rows_of(builds_by_day(runs))).to_pylist())
 
 
 def test_the_breaking_build_is_named_with_its_interval(spark: SparkSession) -> None:
@@ -43,7 +49,7 @@ def test_the_breaking_build_is_named_with_its_interval(spark: SparkSession) -> N
     ]
     # All tests run on the first build before any runs on the next one.
     rows.sort(key=lambda row: str(row["build"]))
-    found = _changes(frame(spark, RUNS, rows), TARGET).orderBy("test", "build_number").collect()
+    found = _changes(frame(spark, RUNS, rows), TARGET)
     assert [(row["test"], row["build"], row["low_build"], row["high_build"], row["direction"]) for row in found] == [
         ("broken at 3, mended at 7", "b03", "b03", "b03", "worse"),
         ("broken at 3, mended at 7", "b07", "b07", "b07", "better"),
@@ -75,7 +81,7 @@ def test_the_same_evidence_splits_a_short_history_and_not_a_long_one(spark: Spar
         *history("40 builds of 1 run", failures, runs=1),
     ]
     rows.sort(key=lambda row: str(row["build"]))
-    found = _changes(frame(spark, RUNS, rows), TARGET).collect()
+    found = _changes(frame(spark, RUNS, rows), TARGET)
     assert [(row["test"], row["build"]) for row in found] == [("2 builds of 20 runs", "b02")]
 
 
@@ -85,9 +91,9 @@ def test_a_change_of_the_harness_is_not_taken_for_one_of_the_target(spark: Spark
         *verdicts("v" * 30, build="b1", commit="c2"),
     ]
     runs = frame(spark, RUNS, rows)
-    of_harness = _changes(runs, HARNESS).collect()
+    of_harness = _changes(runs, HARNESS)
     assert [(row["build"], row["rate_after"]) for row in of_harness] == [("c2", 1)]
-    assert _changes(runs, TARGET).isEmpty()
+    assert not _changes(runs, TARGET)
 
 
 def test_a_slower_phase_is_a_change_and_one_outlier_is_none(spark: SparkSession) -> None:
@@ -97,7 +103,7 @@ def test_a_slower_phase_is_a_change_and_one_outlier_is_none(spark: SparkSession)
         slow = row["build"] >= "b05"
         for timing, seconds in (("failover", 3.0 if slow else 2.0), ("start", 90.0 if number == 40 else 1.0)):
             timings.append({**row, "row": len(timings), "timing": timing, "seconds": seconds + number % 7 / 10})
-    found = _slow_downs(frame(spark, TIMINGS, timings), frame(spark, RUNS, runs)).collect()
+    found = _slow_downs(frame(spark, TIMINGS, timings), frame(spark, RUNS, runs))
     assert [(row["timing"], row["build"], row["direction"]) for row in found] == [("failover", "b05", "worse")]
     assert 2.2 < found[0]["seconds_before"] < 2.4 and 3.2 < found[0]["seconds_after"] < 3.4
 
@@ -108,7 +114,7 @@ def test_the_certainty_of_a_slow_down_is_that_of_a_normal_model_of_ranks(spark: 
     timings = [
         {**row, "row": 0, "timing": "failover", "seconds": each} for row, each in zip(runs, seconds, strict=True)
     ]
-    [found] = _slow_downs(frame(spark, TIMINGS, timings), frame(spark, RUNS, runs)).collect()
+    [found] = _slow_downs(frame(spark, TIMINGS, timings), frame(spark, RUNS, runs))
 
     ranks = [1, 2, 3, 4.5, 4.5, 6, 7, 8, 9, 12, 10, 11]
     scores = [(rank / 13 - 0.5) * math.sqrt(12) for rank in ranks]

@@ -14,6 +14,7 @@ import pytest
 from pyspark.sql import SparkSession
 
 from fencepost.harness.processes.interrupts import end_on_interrupt
+from fencepost.results.mining.driver_rows import as_frame
 from fencepost.results.mining.jobs import JOBS, Scope, read_evidence
 from fencepost.results.mining.synthesize import make_truth, synthesize
 from fencepost.results.store.store import Store
@@ -50,7 +51,7 @@ def test_a_cluster_that_loses_a_worker_computes_what_local_mode_computes(spark: 
     assert executors == {"0", "1"}
     evidence = read_evidence(spark, store, Scope(datetime.now(UTC)))
     for name, job in JOBS.items():
-        here = [rounded(row) for row in job(evidence).collect()]
+        here = [rounded(row) for row in as_frame(spark, job(evidence)).collect()]
         there = [rounded(row) for row in spark.read.parquet(str(tmp_path / "out" / name)).collect()]
         assert sorted(there) == sorted(here), name
         assert here or name not in FILLED, name

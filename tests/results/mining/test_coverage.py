@@ -3,9 +3,10 @@
 import pytest
 from pyspark.sql import SparkSession
 
-from fencepost.results.mining.coverage import coverage, hits_by_day, reached, rules_by_day
+from fencepost.results.mining.coverage import coverage, hits_by_day, reached, rules_by_day, words_by_day
+from fencepost.results.mining.per_test import costs_by_day
 from fencepost.results.store.tables import FAULTS, REQUIREMENTS, RUNS
-from tests.results.mining.frames import frame
+from tests.results.mining.frames import frame, rows
 
 pytestmark = pytest.mark.integration
 
@@ -36,11 +37,10 @@ def test_each_row_of_the_catalogue_has_a_state_on_each_target_that_ran(spark: Sp
     ]
     names = ["ACK-01", "ISR-01", "HW-01", "SEG-01", "CLK-01", "DIR-01"]
     owed = [(name, "quorum") for name in names] + [("ACK-01", "zk-controller"), ("ACK-01", "without-runs")]
-    catalogue = spark.createDataFrame(
-        [(rule, f"{rule} says", target) for rule, target in owed], "rule string, says string, target string"
-    )
-    ran = frame(spark, RUNS, runs)
-    found = coverage(rules_by_day(frame(spark, REQUIREMENTS, judged), ran), ran, catalogue).collect()
+    ran, requirements = frame(spark, RUNS, runs), frame(spark, REQUIREMENTS, judged)
+    rules, words = rows(rules_by_day(requirements, ran)), rows(words_by_day(requirements))
+    expected = [(rule, f"{rule} says", target) for rule, target in owed]
+    found = coverage(rules, words, expected, rows(costs_by_day(ran))).to_pylist()
     states_of = {(row["rule"], row["target"]): row for row in found}
     assert {rule: states_of[rule, "quorum"]["state"] for rule in names} == {
         "ACK-01": "held",
@@ -52,13 +52,14 @@ def test_each_row_of_the_catalogue_has_a_state_on_each_target_that_ran(spark: Sp
     }
     others = {key: row["state"] for key, row in states_of.items() if key[1] != "quorum"}
     assert others == {("ACK-01", "zk-controller"): "never exercised"}
+    assert states_of["ACK-01", "quorum"]["says"] == "ACK-01 says"
     mended = states_of["ACK-01", "quorum"]
     assert (mended["broken"], mended["held"], mended["idle"]) == (1, 1, 1)
     assert (mended["last_run"], mended["last_build"], mended["broken_run"]) == ("r1", "b2", "r0")
 
 
 def test_a_combination_that_no_run_reached_is_a_row_with_zero(spark: SparkSession) -> None:
-    rows = [
+    hits = [
         ("r0", "pause", "leader", "settled", 2.0),
         ("r0", "pause", "leader", "settled", None),
         ("r1", "pause", "leader", "settled", None),
@@ -66,9 +67,9 @@ def test_a_combination_that_no_run_reached_is_a_row_with_zero(spark: SparkSessio
     ]
     faults = [
         {"run_id": run, "row": row, "kind": kind, "role": role, "cluster_state": state, "proven_s": proven}
-        for row, (run, kind, role, state, proven) in enumerate(rows)
+        for row, (run, kind, role, state, proven) in enumerate(hits)
     ]
-    found = reached(hits_by_day(frame(spark, FAULTS, faults), frame(spark, RUNS, [{}, {}]))).collect()
+    found = reached(rows(hits_by_day(frame(spark, FAULTS, faults), frame(spark, RUNS, [{}, {}])))).to_pylist()
     counts = {(row["kind"], row["role"], row["cluster_state"]): (row["runs"], row["proven"]) for row in found}
     assert len(counts) == 8
     assert counts["pause", "leader", "settled"] == (2, 1)

@@ -7,7 +7,7 @@ from pyspark.sql import SparkSession
 
 from fencepost.results.mining.flakiness import flakiness, halts, outcomes_by_day
 from fencepost.results.store.tables import RUNS
-from tests.results.mining.frames import attempts, frame, verdicts
+from tests.results.mining.frames import attempts, frame, rows, verdicts
 
 pytestmark = pytest.mark.integration
 
@@ -44,8 +44,8 @@ HISTORIES = {
 
 @pytest.fixture(scope="module")
 def scores(spark: SparkSession) -> dict[str, dict[str, Any]]:
-    runs = frame(spark, RUNS, ({"test": test, **row} for test, rows in HISTORIES.items() for row in rows))
-    return {row["test"]: row.asDict() for row in flakiness(outcomes_by_day(runs), runs).collect()}
+    runs = frame(spark, RUNS, ({"test": test, **row} for test, each in HISTORIES.items() for row in each))
+    return {row["test"]: row for row in flakiness(rows(outcomes_by_day(runs)), runs).to_pylist()}
 
 
 def test_each_state_is_named_and_three_passes_are_not_enough(scores: dict[str, dict[str, Any]]) -> None:
@@ -102,11 +102,11 @@ def test_a_run_without_proof_is_counted_and_is_no_flip(scores: dict[str, dict[st
 
 
 def test_runs_without_proof_have_a_trend_of_their_own(spark: SparkSession) -> None:
-    rows = halts(outcomes_by_day(frame(spark, RUNS, verdicts("piupiv")))).collect()
-    assert [(str(row["period"]), row["runs"], row["infrastructure"], row["inconclusive_rate"]) for row in rows] == [
+    found = halts(rows(outcomes_by_day(frame(spark, RUNS, verdicts("piupiv"))))).to_pylist()
+    assert [(str(row["period"]), row["runs"], row["infrastructure"], row["inconclusive_rate"]) for row in found] == [
         ("2026-11-02", 6, 2, pytest.approx(1 / 6))
     ]
-    assert (rows[0]["infrastructure_low"], rows[0]["infrastructure_high"]) == pytest.approx((0.0968, 0.7), abs=1e-3)
+    assert (found[0]["infrastructure_low"], found[0]["infrastructure_high"]) == pytest.approx((0.0968, 0.7), abs=1e-3)
 
 
 def test_attempts_are_one_run_and_all_of_them_show_that_a_test_is_flaky(scores: dict[str, dict[str, Any]]) -> None:

@@ -17,7 +17,7 @@ pytestmark = pytest.mark.integration
 
 def test_a_store_without_runs_gives_every_job_an_empty_result(spark: SparkSession, tmp_path: Path) -> None:
     found = run_jobs(spark, Store.create(str(tmp_path / "store")), Scope(NOW))
-    assert {name: frame.count() for name, frame in found.items()} == dict.fromkeys(JOBS, 0)
+    assert {name: rows.num_rows for name, rows in found.items()} == dict.fromkeys(JOBS, 0)
 
 
 def test_only_runs_of_the_scope_are_read(spark: SparkSession, tmp_path: Path) -> None:
@@ -32,8 +32,10 @@ def test_only_runs_of_the_scope_are_read(spark: SparkSession, tmp_path: Path) ->
     scope = Scope(NOW, since=NOW - timedelta(days=30), target="quorum")
     evidence = read_evidence(spark, store, scope, [("ACK-01", "No record is lost.", "quorum")])
     assert [row["run_id"] for row in evidence.runs.collect()] == ["new"]
-    assert [row["run_id"] for row in evidence.findings.collect()] == ["new"]
-    assert [row["state"] for row in JOBS["coverage"](evidence).collect()] == ["never exercised"]
+    assert evidence.rows("runs", ["run_id"])["run_id"].to_pylist() == ["new"]
+    assert evidence.rows("runs", ["run_id"], ["another"]).num_rows == 0
+    assert [row["run_id"] for row in evidence.frame("findings").collect()] == ["new"]
+    assert [row["state"] for row in JOBS["coverage"](evidence).to_pylist()] == ["never exercised"]
 
 
 def test_a_damaged_file_is_named_and_not_passed_over(spark: SparkSession, tmp_path: Path) -> None:
@@ -43,7 +45,9 @@ def test_a_damaged_file_is_named_and_not_passed_over(spark: SparkSession, tmp_pa
     content = file.read_bytes()
     file.write_bytes(content[:100] + b"\xff" * 200 + content[300:])
     with pytest.raises(DamagedStore, match=f"table findings is damaged: .*{file.name}"), naming_damage(store):
-        read_evidence(spark, store, Scope(NOW)).findings.collect()
+        read_evidence(spark, store, Scope(NOW)).frame("findings").collect()
+    with pytest.raises(DamagedStore, match=f"table findings is damaged: .*{file.name}"):
+        read_evidence(spark, store, Scope(NOW)).rows("findings", ["message"])
     file.write_bytes(b"")
     with pytest.raises(DamagedStore, match=f"table findings is damaged: .*{file.name} has 0 bytes"):
         read_evidence(spark, store, Scope(NOW))

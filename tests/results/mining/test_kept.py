@@ -9,8 +9,9 @@ from datetime import date, timedelta
 from pathlib import Path
 from typing import Any
 
+import pyarrow as pa
 import pytest
-from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import SparkSession
 
 from fencepost.results.mining.jobs import JOBS, Evidence, Keep, Scope, read_evidence
 from fencepost.results.mining.kept import DAILY
@@ -28,10 +29,10 @@ DAYS = 4
 VERDICTS = ("pass", "violation", "violation", "inconclusive")
 
 
-def rows_of(frame: DataFrame) -> list[str]:
+def rows_of(table: pa.Table) -> list[str]:
     """Return the rows as text, sorted; the last digits of a sum depend on the order of its parts."""
-    columns = sorted(frame.columns)
-    rows = ([row[name] for name in columns] for row in frame.collect())
+    columns = sorted(table.column_names)
+    rows = ([row[name] for name in columns] for row in table.to_pylist())
     return sorted(repr([round(each, 9) if isinstance(each, float) else each for each in row]) for row in rows)
 
 
@@ -80,7 +81,7 @@ def assert_equal(spark: SparkSession, store: Store, after: str) -> None:
     # One that is made of one table, and one of two: the others differ from these in what they add up.
     for name in ("outcomes", "hits"):
         assert rows_of(once.kept[name]) == rows_of(plain.daily(name)), (name, after)
-    assert once.kept["outcomes"].count() > 0
+    assert once.kept["outcomes"].num_rows > 0
 
 
 def _some(store: Store) -> list[dict[str, Any]]:
@@ -106,7 +107,7 @@ def test_only_days_with_new_files_are_made_again(spark: SparkSession, tmp_path: 
     assert changed == {(NOW - timedelta(days=3)).date()}
     assert sorted(after) == sorted(before) and len(after) == 2
     anew = read(spark, store, Keep.ANEW)
-    assert sum(row["n"] for row in anew.kept["outcomes"].collect()) == 3
+    assert sum(row["n"] for row in anew.kept["outcomes"].to_pylist()) == 3
     assert not set(_files(store).values()) & set(after.values())
 
 
@@ -136,7 +137,7 @@ def test_a_scope_that_begins_within_a_day_counts_no_run_before_it(spark: SparkSe
     read(spark, store, Keep.ONCE)
     of = {"since": NOW - timedelta(days=1.2), "target": "quorum"}
     scoped = read(spark, store, Keep.ONCE, **of)
-    assert [row["n"] for row in scoped.kept["outcomes"].collect()] == [1]
+    assert [row["n"] for row in scoped.kept["outcomes"].to_pylist()] == [1]
     assert rows_of(scoped.kept["outcomes"]) == rows_of(read(spark, store, Keep.NOT, **of).daily("outcomes"))
 
 
@@ -146,7 +147,7 @@ def test_a_store_that_cannot_be_written_is_mined_all_the_same(
     store = Store.create(str(tmp_path / "store"))
     store.add({"runs": [run("a")]})
     (tmp_path / "store" / "kept").write_text("no folder")
-    assert read(spark, store, Keep.ONCE).kept["outcomes"].count() == 1
+    assert read(spark, store, Keep.ONCE).kept["outcomes"].num_rows == 1
     assert "is not kept" in caplog.text
 
 

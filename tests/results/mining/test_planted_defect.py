@@ -67,10 +67,10 @@ def store(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 def test_the_build_is_the_change_point_and_its_trigger_is_the_first_cause(spark: SparkSession, store: Path) -> None:
     evidence = read_evidence(spark, Store.open(str(store)), Scope(datetime.now(UTC)))
-    [change] = JOBS["change_points"](evidence).collect()
+    [change] = JOBS["change_points"](evidence).to_pylist()
     assert (change["test"], change["build"], change["direction"]) == (RANDOM_PLANS, DEFECTIVE[0], "worse")
     assert (change["low_build"], change["high_build"], change["rate_before"]) == (DEFECTIVE[0], DEFECTIVE[0], 0)
-    [first] = JOBS["attribution"](evidence).where("rank = 1").collect()
+    first = JOBS["attribution"](evidence).to_pylist()[0]
     assert (first["causes"], first["independent"]) == ([f"fault:{TRIGGER}"], 1)
 
 

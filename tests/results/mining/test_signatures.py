@@ -9,7 +9,7 @@ from pyspark.sql import SparkSession
 from fencepost.results.mining.signatures import failures_by_day, signatures
 from fencepost.results.store.masking import masked_signature
 from fencepost.results.store.tables import FAULTS, FINDINGS, RUNS
-from tests.results.mining.frames import START, frame
+from tests.results.mining.frames import START, frame, rows
 
 pytestmark = pytest.mark.integration
 
@@ -56,7 +56,7 @@ def test_failures_of_one_rule_message_and_state_are_one_row_with_the_shortest_pl
         for row, (kind, at, state) in enumerate([("cut", 1.0, "settled"), ("kill", 2.0, "ISR of t-0 shrunk")])
     ]
     tables = frame(spark, FINDINGS, findings), frame(spark, FAULTS, faults), frame(spark, RUNS, runs)
-    found = [row.asDict() for row in signatures(failures_by_day(*tables), START + timedelta(days=12)).collect()]
+    found = signatures(rows(failures_by_day(*tables)), START + timedelta(days=12)).to_pylist()
     shrunk = "ISR of t-0 shrunk"
     assert [(row["signature"], row["state"], row["failures"], row["new"]) for row in found] == [
         (signature_of("s1"), shrunk, 3, False),
@@ -78,5 +78,5 @@ def test_one_message_of_several_imported_tests_is_one_kind_and_none_is_a_kind_of
         stored = {"signature": masked_signature("failure", test, masked), "masked": masked, "rule": None}
         findings.append(failure(f"r{number}", "", **of_run) | stored | {"check": "failure"})
     tables = frame(spark, FINDINGS, findings), frame(spark, FAULTS, []), frame(spark, RUNS, runs)
-    found = signatures(failures_by_day(*tables), START).collect()
+    found = signatures(rows(failures_by_day(*tables)), START).to_pylist()
     assert sorted((row["masked"], row["tests"]) for row in found) == [("", ["a"]), ("", ["b"]), ("refused", ["a", "b"])]

@@ -1,11 +1,20 @@
 """Durations whose quantiles and outliers are known."""
 
+import pyarrow as pa
 import pytest
 from pyspark.sql import SparkSession
 
-from fencepost.results.mining.times import latencies, latencies_by_day, outliers, times, times_by_day
+from fencepost.results.mining.times import (
+    DURATION,
+    durations,
+    latencies,
+    latencies_by_day,
+    outliers,
+    times,
+    times_by_day,
+)
 from fencepost.results.store.tables import LATENCIES, RUNS, TIMINGS
-from tests.results.mining.frames import frame
+from tests.results.mining.frames import frame, rows
 
 pytestmark = pytest.mark.integration
 
@@ -18,21 +27,24 @@ def test_a_build_has_quantiles_the_longest_run_and_the_ends_that_were_never_seen
     timed[99]["seconds"] = 40.0
     timed.append({"run_id": "r100", "row": 0, "timing": "failover", "seconds": None})
     tables = frame(spark, TIMINGS, timed), frame(spark, RUNS, runs)
-    (row,) = times(times_by_day(*tables)).collect()
+    (row,) = times(rows(times_by_day(*tables))).to_pylist()
     assert (row["times"], row["unseen"], row["longest_s"], row["longest_run"]) == (100, 1, 40.0, "r99")
     assert row["median_s"] == pytest.approx(1.5, rel=0.19) and row["p95_s"] == pytest.approx(1.95, rel=0.19)
-    (far,) = outliers(*tables).collect()
+    timed = durations(rows(tables[0].select(*DURATION)), pa.array(["r98"]))
+    assert timed.num_rows == 99
+    (far,) = outliers(timed).to_pylist()
     assert (far["run_id"], far["timing"]) == ("r99", "failover") and far["times_usual"] == pytest.approx(26.8, rel=0.02)
 
 
 def test_histograms_of_runs_are_added_and_have_the_quantiles_of_all_operations(spark: SparkSession) -> None:
-    rows = [
+    histograms = [
         {"run_id": run, "row": row, "operation": "produce", "outcome": "ok", "during": "quiet"}
         | {"bucket": bucket, "operations": operations, "seconds": operations * 2 ** (bucket / 4) / 1e6}
         for run in ("r0", "r1")
         for row, (bucket, operations) in enumerate([(40, 45), (44, 4), (60, 1)])
     ]
-    (row,) = latencies(latencies_by_day(frame(spark, LATENCIES, rows), frame(spark, RUNS, [{}, {}]))).collect()
+    daily = latencies_by_day(frame(spark, LATENCIES, histograms), frame(spark, RUNS, [{}, {}]))
+    (row,) = latencies(rows(daily)).to_pylist()
     assert row["operations"] == 100
     assert row["p50_s"] == pytest.approx(2**10.125 / 1e6)
     assert row["p99_s"] == pytest.approx(2**15.125 / 1e6)

@@ -10,12 +10,14 @@ from pyspark.sql import DataFrame, SparkSession
 from fencepost.results.mining.together import failing_together, occasions_by_day
 from fencepost.results.store.tables import RUNS
 from tests.results.mining.frames import frame
+from tests.results.mining.frames import rows as rows_of
 
 pytestmark = pytest.mark.integration
 
 
-def failing_together_of(runs: DataFrame) -> DataFrame:
-    return failing_together(occasions_by_day(runs))
+def failing_together_of(runs: DataFrame) -> list[dict[str, Any]]:
+    found: list[dict[str, Any]] = failing_together(rows_of(occasions_by_day(runs))).to_pylist()
+    return found
 
 
 def test_tests_with_a_common_cause_are_one_group_and_frequent_failures_are_none(spark: SparkSession) -> None:
@@ -36,7 +38,7 @@ def test_tests_with_a_common_cause_are_one_group_and_frequent_failures_are_none(
         for test, failed in fails.items():
             verdict = "violation" if failed else "pass"
             rows.append({"test": test, "verdict": verdict, "ci_url": f"job/{job}", "run_id": f"{test}-{job}"})
-    found = failing_together_of(frame(spark, RUNS, rows)).collect()
+    found = failing_together_of(frame(spark, RUNS, rows))
     pairs = {(row["first"][0], row["second"][0]): row["group"][0] for row in found}
     assert pairs == {("a", "b"): "a", ("a", "c"): "a", ("b", "c"): "a", ("d", "e"): "d"}
     assert max(row["similarity"] for row in found) == 1
@@ -48,10 +50,10 @@ def test_chance_among_many_pairs_is_no_common_cause(spark: SparkSession) -> None
     rng = random.Random(5)
     failures = {"one": {1, 2, 3}, "two": {1, 2, 3, 4}}
     pair = [*_failed(failures)]
-    alone = failing_together_of(frame(spark, RUNS, [*pair, *_passed(40)])).collect()
+    alone = failing_together_of(frame(spark, RUNS, [*pair, *_passed(40)]))
     assert [(row["first"], row["second"]) for row in alone] == [("one on process", "two on process")]
     many = failures | {f"t{number:03}": set(rng.sample(range(40), 5)) for number in range(198)}
-    found = failing_together_of(frame(spark, RUNS, [*_failed(many), *_passed(40)])).collect()
+    found = failing_together_of(frame(spark, RUNS, [*_failed(many), *_passed(40)]))
     assert found == []
 
 
@@ -74,7 +76,7 @@ def test_a_build_that_breaks_many_tests_is_one_group_with_few_pairs(spark: Spark
         for test in range(12)
         for job in range(130)
     ]
-    found = failing_together_of(frame(spark, RUNS, rows)).collect()
+    found = failing_together_of(frame(spark, RUNS, rows))
     pairs = [(int(row["first"][1:3]), int(row["second"][1:3])) for row in found]
     first_five = [(a, b) for a in range(5) for b in range(a + 1, 5)]
     assert sorted(pairs) == sorted([*first_five, *((0, b) for b in range(5, 12))])
