@@ -47,7 +47,7 @@ def test_a_damaged_file_is_named_and_not_passed_over(spark: SparkSession, tmp_pa
     with pytest.raises(DamagedStore, match=f"table findings is damaged: .*{file.name}"), naming_damage(store):
         read_evidence(spark, store, Scope(NOW)).frame("findings").collect()
     with pytest.raises(DamagedStore, match=f"table findings is damaged: .*{file.name}"):
-        read_evidence(spark, store, Scope(NOW)).rows("findings", ["message"])
+        read_evidence(spark, store, Scope(NOW)).rows("findings", FINDINGS.schema.names)
     file.write_bytes(b"")
     with pytest.raises(DamagedStore, match=f"table findings is damaged: .*{file.name} has 0 bytes"):
         read_evidence(spark, store, Scope(NOW))
