@@ -112,7 +112,9 @@ class Days:
         tables = [with_dictionaries(self._made(daily, parts).toArrow())] if parts or not files else []
         if files:
             tables.append(self.store.read_files(kept.table, files, [name for name in kept.columns() if name != "of"]))
-        return pa.concat_tables([each.select(tables[-1].column_names) for each in tables])
+        # Columns of files may be null, those that were made for this call need not.
+        in_order = [each.select(tables[-1].column_names) for each in tables]
+        return pa.concat_tables(in_order, promote_options="default")
 
     def _made(self, daily: Daily, days: Iterable[date]) -> DataFrame:
         chosen = sorted(days)
