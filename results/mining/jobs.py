@@ -121,7 +121,7 @@ class Evidence:
         """Return the rows of a table that are in the scope; with `tests` only those of tests with these names."""
         where = self.scope.where
         if tests is not None:
-            where = [*where, pc.field("test").isin(sorted(tests))]
+            where = [*where, pc.field("test").isin(pa.array(sorted(tests), pa.string()))]
         condition = reduce(operator.and_, where) if where else None
         return self.store.read_files(table(name), self.files[name], columns, condition)
 

@@ -34,6 +34,7 @@ def test_only_runs_of_the_scope_are_read(spark: SparkSession, tmp_path: Path) ->
     assert [row["run_id"] for row in evidence.runs.collect()] == ["new"]
     assert evidence.rows("runs", ["run_id"])["run_id"].to_pylist() == ["new"]
     assert evidence.rows("runs", ["run_id"], ["another"]).num_rows == 0
+    assert evidence.rows("runs", ["run_id"], []).num_rows == 0
     assert [row["run_id"] for row in evidence.frame("findings").collect()] == ["new"]
     assert [row["state"] for row in JOBS["coverage"](evidence).to_pylist()] == ["never exercised"]
 
