@@ -129,8 +129,8 @@ def test_a_scenario_runs_at_a_level_that_the_target_has(scenario: Scenario, targ
 
 def test_every_scenario_applies_to_a_target() -> None:
     applicable = {scenario.slug for facts in TARGETS.values() for scenario in scenarios_for(facts)}
-    # No target here has services: tests/harness/targets/test_services.py runs the scenario of one that has.
-    assert applicable == {scenario.slug for scenario in SCENARIOS if not scenario.services}
+    # No target here has services or front ends: tests/harness/targets runs the scenarios of those that have.
+    assert applicable == {scenario.slug for scenario in SCENARIOS if not (scenario.services or scenario.front_ends)}
 
 
 @every_plan
@@ -195,6 +195,7 @@ def test_every_target_is_capable_of_what_its_scenarios_need(target: str) -> None
 def test_the_registry_holds_each_scenario_once_and_leaves_out_what_is_for_others() -> None:
     quorum = scenarios_for(TARGETS["quorum"])
     shared = (*SUITES["any"], *SUITES["kraft_kips"], *SUITES["faults"])
-    of_several = (each for each in shared if Dialect.KIP_631 in each.dialects and not each.services)
+    others = (each for each in shared if not (each.services or each.front_ends))
+    of_several = (each for each in others if Dialect.KIP_631 in each.dialects)
     applicable = (*SUITES["kip_631"], *declared_in("fencepost.suites.replication_v2.kip_101"), *of_several)
     assert quorum == tuple(each for each in SCENARIOS if each in applicable)
