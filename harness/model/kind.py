@@ -117,6 +117,21 @@ class Kind(ABC):
         return "absent" if state == self.absent else str(state)
 
 
+class OfOneLook(Kind):
+    """A kind whose objects come and go with those of other kinds: `contradictions` judges each look by itself."""
+
+    changed_by = frozenset()
+
+    def state(self, seen: Any) -> State:
+        return frozenset(seen)
+
+    def fits(self, state: State, seen: State) -> Iterator[State]:
+        yield seen
+
+    def effects(self, sent: Sent, objects: Collection[str]) -> Iterator[Effect]:
+        yield from ()
+
+
 def results(response: Mapping[str, Any] | None, *keys: str) -> Sequence[Mapping[str, Any]]:
     """Return the parts of a response about single objects: the first list among these fields."""
     lists = (response[key] for key in keys if response and isinstance(response.get(key), list))

@@ -12,22 +12,19 @@ from collections import defaultdict
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import Any
 
-from fencepost.harness.model.effect import Effect
-from fencepost.harness.model.kind import Kind, Question, Scope
+from fencepost.harness.model.kind import OfOneLook, Question, Scope
 from fencepost.harness.model.kinds.assignments import Assignments
 from fencepost.harness.model.kinds.topics import INTERNAL
-from fencepost.harness.model.sent import Description, Sent
-from fencepost.harness.model.worlds import State
+from fencepost.harness.model.sent import Description
 
 _METADATA = ("__cluster_metadata", "__kafka_metadata")
 
 
-class LogDirs(Kind):
+class LogDirs(OfOneLook):
     """A broker has the logs of the partitions that are assigned to it, and no strays."""
 
     name = "log directories"
     requirement = "MDL-16"
-    changed_by = frozenset[str]()
     of_each_node = True
     of_replicas = True
 
@@ -47,16 +44,6 @@ class LogDirs(Kind):
             if not partition["is_future_key"]
         }
         return {question.scope[0]: sorted(logs)}
-
-    def state(self, seen: Any) -> State:
-        return frozenset(seen)
-
-    def fits(self, state: State, seen: State) -> Iterator[State]:
-        """Logs come and go with assignments, by which `contradictions` judges them."""
-        yield seen
-
-    def effects(self, sent: Sent, objects: Collection[str]) -> Iterator[Effect]:
-        yield from ()
 
     def contradictions(self, descriptions: Sequence[Description]) -> Iterator[tuple[Description, str, str, str]]:
         """Yield each log that no broker describes as assigned there, and each assigned one that is not there."""

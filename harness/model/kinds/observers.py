@@ -7,25 +7,22 @@ Sources: KIP-595; KIP-836; the description of DescribeQuorum.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from fencepost.harness.model.effect import Effect
-from fencepost.harness.model.kind import Asked, Kind, Question, Scope
+from fencepost.harness.model.kind import Asked, OfOneLook, Question, Scope
 from fencepost.harness.model.kinds.log_dirs import LogDirs
 from fencepost.harness.model.kinds.registrations import Registrations
 from fencepost.harness.model.kinds.voters import VOTERS, metadata_partition, quorum_question
-from fencepost.harness.model.sent import Description, Sent
-from fencepost.harness.model.worlds import State
+from fencepost.harness.model.sent import Description
 
 
-class Observers(Kind):
+class Observers(OfOneLook):
     """The active controller describes each broker that serves as an observer or a voter."""
 
     name = "observers"
     requirement = "MDL-21"
     asked = Asked.CONTROLLERS
-    changed_by = frozenset[str]()
 
     def questions(self, scope: Scope) -> Iterator[Question]:
         yield quorum_question(scope)
@@ -37,16 +34,6 @@ class Observers(Kind):
             return None
         replicas = [*partition["observers"], *partition["current_voters"]]
         return {VOTERS: sorted({replica["replica_id"] for replica in replicas})}
-
-    def state(self, seen: Any) -> State:
-        return frozenset(seen)
-
-    def fits(self, state: State, seen: State) -> Iterator[State]:
-        """Observers come and go with brokers, by which `contradictions` judges them."""
-        yield seen
-
-    def effects(self, sent: Sent, objects: Collection[str]) -> Iterator[Effect]:
-        yield from ()
 
     def contradictions(self, descriptions: Sequence[Description]) -> Iterator[tuple[Description, str, str, str]]:
         """Yield each broker that serves and is described neither as an observer nor as a voter."""
