@@ -199,7 +199,7 @@ class ClusterSpec:
         """The number of brokers that may be away at a time, whichever they are."""
         if self.target.promises.replication != "isr":
             return len(self.brokers)  # what a broker holds, or a service, is there again when the broker is
-        return min(len(each) - int(topic.config[MIN_ISR]) for topic in self.topics for each in topic.assignments)
+        return min(len(each) - int(topic.config.get(MIN_ISR, 1)) for topic in self.topics for each in topic.assignments)
 
     @property
     def spare_quorum(self) -> int:

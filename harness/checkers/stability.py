@@ -332,7 +332,10 @@ def followers_stay(stability: Stability) -> Finding:
                 rows.append((name, id, view.leader, view.leader_epoch, isr, f"{view.t:.2f} s"))
                 first.append(view.t)
     if not rows:
-        return FOLLOWERS_STAY.held(judged, f"No follower left an ISR without a cause ({judged} views of partitions).")
+        return FOLLOWERS_STAY.held(
+            judged if stability.shows_deciders else 0,
+            f"No follower left an ISR without a cause ({judged} views of partitions).",
+        )
     return FOLLOWERS_STAY.broken(
         judged,
         f"{rows[0][1]} left the ISR of {rows[0][0]} at {first[0]:.2f} s, although nothing had disturbed it and its "
