@@ -124,7 +124,13 @@ class Store:
         with self._errors(table):
             data = newest.to_pyarrow_dataset(filesystem=file_system(newest, self.folder(table)))
             present = [field.name for field in fields if field.name in data.schema.names]
-            stored = data.to_table(columns=present, filter=where)
+            try:
+                stored = data.to_table(columns=present, filter=where)
+            except pa.ArrowNotImplementedError:
+                # The bounds of a file's texts are string views, which pyarrow 26 cannot compare with the text of a
+                # filter where the text is such a bound: then rows are filtered once they are read.
+                parts = (pa.Table.from_batches([each]).filter(where).select(present) for each in data.to_batches())
+                stored = pa.concat_tables([data.schema.empty_table().select(present), *parts])
         return pa.table(
             [
                 stored[field.name].cast(field.type) if field.name in present else pa.nulls(stored.num_rows, field.type)

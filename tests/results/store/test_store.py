@@ -6,6 +6,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Annotated
 
+import pyarrow.compute as pc
 import pytest
 from deltalake import DeltaTable
 
@@ -36,6 +37,16 @@ def test_rows_come_back_as_they_were_added(store: Store) -> None:
         name: value for name, value in row.items() if name != "parameters"
     }
     assert dict(read["parameters"]) == {"k": "v"} and read["campaign"] is None
+
+
+@pytest.mark.parametrize("verdict", ["inconclusive", "pass", "violation"])
+def test_rows_are_found_by_a_text_also_where_it_is_the_least_or_the_greatest_of_a_file(
+    store: Store, verdict: str
+) -> None:
+    rows = [run("r1", verdict="inconclusive"), run("r2", verdict="pass"), run("r3", verdict="violation")]
+    store.add({"runs": rows})
+    found = store.read(RUNS, ["run_id", "verdict"], pc.field("verdict") == verdict).to_pylist()
+    assert [each["verdict"] for each in found] == [verdict]
 
 
 def test_a_folder_that_is_no_store_is_refused_and_left_alone(tmp_path: Path) -> None:
