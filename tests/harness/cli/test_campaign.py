@@ -8,12 +8,12 @@ from typing import Any
 
 import pytest
 
-from fencepost.harness.campaign.campaign import Order
-from fencepost.harness.plan import dump_plan, load_plan
+from fencepost.harness.plan import load_plan
 from fencepost.harness.targets.registry import VARIABLE as TARGETS
 from fencepost.results.records.folder import Manifest, RunFolder
 from fencepost.results.records.verdict import RunVerdict, Verdict
 from tests.harness.cli.conftest import Done, Fencepost
+from tests.harness.seeds import seed_of_a_plan_that_expects
 from tests.mutants.planting import VARIABLE
 
 LINKS_AND_KILL = """\
@@ -35,7 +35,7 @@ def test_a_random_plan_passes_on_healthy_nodes_and_is_red_on_nodes_with_a_plante
         monkeypatch.setenv(left_in_this_process, "")
     target = tmp_path / "without-disks.yaml"
     target.write_text(LINKS_AND_KILL)
-    seed = str(seed_of_a_plan_that_expects("error:12", target))
+    seed = str(seed_of_a_plan_that_expects("error:12", str(target)))
     one = ["campaign", str(target), "--plans", "1", "--seed", seed, "--workers", "1", "--runs", str(tmp_path)]
     written, folder = one_plan(fencepost(*one, "--json"))
     assert (written["verdict"], written["exit_code"]) == ("pass", 0), written["outcomes"][0]["headline"]
@@ -46,12 +46,6 @@ def test_a_random_plan_passes_on_healthy_nodes_and_is_red_on_nodes_with_a_plante
     assert written["outcomes"][0]["planted_defect"] == "unknown.offset_metadata_of_any_length"
     assert Manifest.load(folder.manifest).planted_nodes["node-4"] == "unknown.offset_metadata_of_any_length"
     assert "CRD-02" in {each.requirement for each in RunVerdict.load(folder.verdict).of(Verdict.VIOLATION)}
-
-
-def seed_of_a_plan_that_expects(answer: str, target: Path) -> int:
-    """Return the seed of the campaign whose first plan is the shortest, of a hundred, that expects this answer."""
-    plans = {seed: Order(str(target), "process", seed, 60, 1).plan(1) for seed in range(100)}
-    return min((seed for seed in plans if answer in dump_plan(plans[seed])), key=lambda seed: len(plans[seed].steps))
 
 
 def one_plan(done: Done) -> tuple[dict[str, Any], RunFolder]:
