@@ -180,6 +180,22 @@ class Stability:
             return False
         return self.holds_majority(active[-1], since, t)
 
+    def is_reassigned(self, view: PartitionObservation) -> bool:
+        """Return whether the partition's replicas changed about then: one that is to leave goes before or with that."""
+        return any(abs(t - view.t) <= self.leader_seconds for t in self._reassigned[view.partition])
+
+    @cached_property
+    def _reassigned(self) -> Mapping[TopicPartition, Sequence[float]]:
+        """Return when the replicas of each partition changed."""
+        times = defaultdict[TopicPartition, list[float]](list)
+        replicas: dict[TopicPartition, Any] = {}
+        for view in self.control.partitions:
+            if view.observer == DECIDED:
+                if replicas.setdefault(view.partition, view.replicas) != view.replicas:
+                    times[view.partition].append(view.t)
+                replicas[view.partition] = view.replicas
+        return times
+
     def _leases_ran_out(self, since: float, t: float) -> bool:
         """Return whether a failover may have outlasted a lease: a broker of the draft fences itself then (K631-31)."""
         if self.dialect is not Dialect.KIP_631:
@@ -272,12 +288,11 @@ def leaders_stay(stability: Stability) -> Finding:
     """
     stability = stability.undisturbed_by_requests
     judged, rows, first = 0, list[tuple[object, ...]](), list[float]()
-    reassigned = _reassigned(stability)
     for before, after in _moves(stability):
         if after.t <= stability.disturbances.begun or before.leader not in stability.names:
             continue
         judged += 1
-        if any(abs(t - after.t) <= stability.leader_seconds for t in reassigned[after.partition]):
+        if stability.is_reassigned(after):
             continue
         if not _is_balanced(stability, before, after) and _is_left_alone(stability, before, after.t):
             name = "-".join(map(str, after.partition))
@@ -314,7 +329,6 @@ def followers_stay(stability: Stability) -> Finding:
     judged, rows, first = 0, list[tuple[object, ...]](), list[float]()
     if any(SLOWS_FOLLOWERS.search(name) for name in _settings_changed(stability.plan)):
         return FOLLOWERS_STAY.held(0, "Settings of replication were changed.")
-    reassigned = _reassigned(stability)
     before: dict[TopicPartition, PartitionObservation] = {}
     for view in stability.control.partitions:
         if view.observer != DECIDED:
@@ -323,7 +337,7 @@ def followers_stay(stability: Stability) -> Finding:
         if earlier is None or (earlier.life, earlier.leader) != (view.life, view.leader) or view.leader < 0:
             continue
         judged += 1
-        if any(abs(t - view.t) <= stability.leader_seconds for t in reassigned[view.partition]):
+        if stability.is_reassigned(view):
             continue
         for id in sorted({*earlier.isr} - {*view.isr}):
             both = [stability.names.get(each, "") for each in (id, view.leader)]
@@ -350,18 +364,6 @@ def _settings_changed(plan: Plan) -> Iterator[str]:
     for step in plan.steps:
         if isinstance(step, ApiProbe) and step.api.endswith("alter_configs"):
             yield from (change["name"] for each in step.body["resources"] for change in each["configs"])
-
-
-def _reassigned(stability: Stability) -> Mapping[TopicPartition, Sequence[float]]:
-    """Return when the replicas of each partition changed. A leader that is to leave gives way before or with that."""
-    times = defaultdict[TopicPartition, list[float]](list)
-    replicas: dict[TopicPartition, Any] = {}
-    for view in stability.control.partitions:
-        if view.observer == DECIDED:
-            if replicas.setdefault(view.partition, view.replicas) != view.replicas:
-                times[view.partition].append(view.t)
-            replicas[view.partition] = view.replicas
-    return times
 
 
 def _is_left_alone(stability: Stability, led: PartitionObservation, t: float) -> bool:
